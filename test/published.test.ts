@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { isBounded } from '../loadtest/labs/kit/claims.ts';
 import { type FindingRecord, PLOTS, RECORDS } from '../loadtest/labs/kit/finding.ts';
 import { overviewOf, withOverview } from '../loadtest/labs/kit/markdown.ts';
 import {
@@ -12,6 +13,7 @@ import {
   sectionsOf,
   withSection,
 } from '../loadtest/labs/kit/publish.ts';
+import { prose } from '../loadtest/labs/kit/text.ts';
 import { runSection } from '../loadtest/report/section.ts';
 import type { ThinnedRun } from '../loadtest/report/thin-run.ts';
 
@@ -60,6 +62,13 @@ for (const page of published) {
   test(`${page}: each section is what its record renders to, byte for byte`, () => {
     const text = read(page);
     for (const { section } of recordsOf(page)) assert.ok(withSection(text, section, page) === text, section.name);
+  });
+
+  test(`${page}: no section leaves a claim that decides out`, () => {
+    for (const { record, section } of recordsOf(page))
+      if ('finding' in record)
+        for (const { text } of record.finding.claims.filter(isBounded))
+          assert.ok(section.markdown.includes(prose(text)), `${section.name}: ${text}`);
   });
 
   test(`${page}: the plots are those of its records, byte for byte, and there are no others`, () => {

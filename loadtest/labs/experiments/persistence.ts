@@ -1,19 +1,15 @@
 import { defineExperiment } from '../kit/lab.ts';
-import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { onceMore } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import {
   BACKLOG_BYTES,
   breakSeconds,
-  CONNECTIONS,
   evictionBytes,
   MEMORY_BYTES,
   measureRow,
   type PersistenceRow,
-  REPLICA_LIMIT,
   SETUPS,
   type Setup,
-  SNAPSHOT_RULE,
   settledSnapshot,
 } from './persistence/measure.ts';
 
@@ -34,17 +30,10 @@ const STALL_TIMES = 2;
 /** The master's own figure: forks of so little memory take 10 ms, which is no stall. */
 const STALL_MS = 20;
 
-const SETUP_AXIS = {
-  across: 'what keeps the data safe',
-  points: SETUPS,
-  pointName: ({ name }: Setup) => name,
-  shape: 'bars',
-} as const;
-
 export const persistence = defineExperiment<readonly PersistenceRow[]>({
   varies: 'snapshots, append-only log and replicas at x1, x3 and x5, with a break of the replicas',
   parts: ['redis'],
-  title: 'Persistence and replicas of a store that is only a cache',
+  title: 'Does a store that is only a cache need persistence and replicas?',
   published:
     'A classifieds site had snapshots and replicas: at multiples of its load evictions outran the replication backlog, replicas fell out, a full resync could not finish, the master stalled. Without both x3 was held with 7,000 requests a shard and 15 times fewer shards.',
   sentence:
@@ -70,74 +59,62 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     }
     return rows;
   },
-  tables: (rows) =>
-    fillFirst(FILL, [
-      tableOf({
-        title: 'What the service sees, and what replicas do',
-        rows: rows.map((row) => ({ ...row, command: commandOf(row.setup, row) })),
-        name: rowName,
-        columns: [
-          ['asked', 'per-second', (row) => row.askedPerSecond],
-          ['answered', 'per-second', (row) => row.answeredPerSecond],
-          ['p99', 'ms', (row) => row.p99Ms],
-          ['longest', 'ms', (row) => row.maxMs],
-          ['store', 'cores', (row) => row.storeCores],
-          ['full resyncs', 'count', (row) => replicated(row)?.fullSyncs],
-          ['partial', 'count', (row) => replicated(row)?.partialSyncs],
-          ['partial refused', 'count', (row) => replicated(row)?.refusedSyncs],
-          ['replicas away', 'seconds', (row) => replicated(row)?.awaySeconds],
-          ['attached at the end', 'text', (row) => replicated(row) && `${row.attached} of ${row.setup.replicas}`],
-        ],
-        published: ({ setup, times }) => {
-          if (setup.name === SITE_NAME && times > 1) return 'replicas fall out, the master stalls';
-          return setup.name === BARE_NAME && times === 3 ? 'held, 7,000/s a shard' : undefined;
-        },
-      }),
-      tableOf({
-        title: 'What the master does for it',
-        rows: rows.map(({ limit: _, ...row }) => row),
-        name: rowName,
-        columns: [
-          ['evicted', 'per-second', (row) => row.evicted / row.seconds],
-          ['stream to replicas', 'bytes-per-second', (row) => streamed(row) && row.streamBytes / row.seconds],
-          ['share of evictions in it', 'share', (row) => streamed(row) && evictionBytes(row) / row.streamBytes],
-          ['the backlog holds', 'seconds', (row) => streamed(row) && BACKLOG_BYTES / (row.streamBytes / row.seconds)],
-          ['forks', 'count', (row) => row.forks],
-          ['longest fork', 'ms', (row) => row.forkMs],
-          ['longest of its own', 'ms', (row) => row.longestMs],
-          ['snapshots', 'count', (row) => row.snapshots],
-          ['written to disk', 'bytes', (row) => row.diskBytes],
-          ['peak memory', 'bytes', (row) => row.peakBytes],
-          ['peak memory ÷ maxmemory', 'times', (row) => row.peakBytes / MEMORY_BYTES],
-        ],
-      }),
-    ]),
-  charts: (rows) => {
-    const series = (value: (row: PersistenceRow) => number) =>
-      TIMES.map((times) => ({
+  tables: (rows) => [
+    tableOf({
+      title: 'What the service sees, and what replicas do',
+      rows,
+      name: rowName,
+      columns: [
+        ['asked', 'per-second', (row) => row.askedPerSecond],
+        ['answered', 'per-second', (row) => row.answeredPerSecond],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['longest', 'ms', (row) => row.maxMs],
+        ['store', 'cores', (row) => row.storeCores],
+        ['full resyncs', 'count', (row) => replicated(row)?.fullSyncs],
+        ['partial', 'count', (row) => replicated(row)?.partialSyncs],
+        ['partial refused', 'count', (row) => replicated(row)?.refusedSyncs],
+        ['replicas away', 'seconds', (row) => replicated(row)?.awaySeconds],
+        ['attached at the end', 'text', (row) => replicated(row) && `${row.attached} of ${row.setup.replicas}`],
+      ],
+      published: ({ setup, times }) => {
+        if (setup.name === SITE_NAME && times > 1) return 'replicas fall out, the master stalls';
+        return setup.name === BARE_NAME && times === 3 ? 'held, 7,000/s a shard' : undefined;
+      },
+    }),
+    tableOf({
+      title: 'What the master does for it',
+      rows: rows.map(({ limit: _, ...row }) => row),
+      name: rowName,
+      columns: [
+        ['evicted', 'per-second', (row) => row.evicted / row.seconds],
+        ['stream to replicas', 'bytes-per-second', (row) => streamed(row) && row.streamBytes / row.seconds],
+        ['share of evictions in it', 'share', (row) => streamed(row) && evictionBytes(row) / row.streamBytes],
+        ['the backlog holds', 'seconds', (row) => streamed(row) && BACKLOG_BYTES / (row.streamBytes / row.seconds)],
+        ['forks', 'count', (row) => row.forks],
+        ['longest fork', 'ms', (row) => row.forkMs],
+        ['longest of its own', 'ms', (row) => row.longestMs],
+        ['snapshots', 'count', (row) => row.snapshots],
+        ['written to disk', 'bytes', (row) => row.diskBytes],
+        ['peak memory', 'bytes', (row) => row.peakBytes],
+        ['peak memory ÷ maxmemory', 'times', (row) => row.peakBytes / MEMORY_BYTES],
+      ],
+    }),
+  ],
+  charts: (rows) => [
+    chartOf({
+      title: 'p99 of a request',
+      across: 'what keeps the data safe',
+      points: SETUPS,
+      pointName: ({ name }) => name,
+      unit: 'ms',
+      shape: 'bars',
+      isLog: true,
+      series: TIMES.map((times) => ({
         name: `x${times}`,
-        of: ({ name }: Setup) => {
-          const row = rows.find((one) => one.setup.name === name && one.times === times);
-          return row && value(row);
-        },
-      }));
-    return [
-      chartOf({
-        ...SETUP_AXIS,
-        title: 'p99 of a request',
-        unit: 'ms',
-        isLog: true,
-        series: series(({ p99Ms }) => p99Ms),
-      }),
-      chartOf({
-        ...SETUP_AXIS,
-        id: 'memory',
-        title: 'Peak memory of the master and its children, of maxmemory',
-        unit: 'times',
-        series: series(({ peakBytes }) => peakBytes / MEMORY_BYTES),
-      }),
-    ];
-  },
+        of: ({ name }: Setup) => rows.find((row) => row.setup.name === name && row.times === times)?.p99Ms,
+      })),
+    }),
+  ],
   claims: (rows) => {
     const bares = rows.filter(({ setup }) => setup.name === BARE_NAME);
     const bare = bares.find(({ times }) => times === 3);
@@ -222,55 +199,4 @@ function replicated(row: PersistenceRow): PersistenceRow | undefined {
 /** Undefined: nothing was written for replicas. */
 function streamed({ setup, streamBytes }: Pick<PersistenceRow, 'setup' | 'streamBytes'>): true | undefined {
   return setup.replicas > 0 && streamBytes > 0 ? true : undefined;
-}
-
-/** Writes every key, the most requested ones last: a store keeps those when its memory is reduced afterwards. */
-const FILL = `${memtierFill(PUBLISHED_MIX)} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS })}`;
-
-const FIRST_REPLICA_PORT = 6380;
-/** For a replica to start and to receive all of the memory. */
-const SYNC_SECONDS = 5;
-
-/** Sets a store at the standard port up as the row's master was, loads it, and restores its settings. */
-export function commandOf(setup: Setup, row: { readonly askedPerSecond: number; readonly seconds: number }): string {
-  const settings = settingsOf(setup);
-  const names = settings.map(([name]) => name).join(' ');
-  const set = settings.map(([name, value]) => `${name} '${value}'`).join(' ');
-  const ports = Array.from({ length: setup.replicas }, (_, at) => FIRST_REPLICA_PORT + at);
-  const load = memtierCommand(PUBLISHED_MIX, {
-    clients: CONNECTIONS,
-    more: `--rate-limiting=${Math.round(row.askedPerSecond / CONNECTIONS)}`,
-  });
-  // Replicas are stopped and their connections cut, as in the row.
-  const cut = `sleep 2; kill -STOP $replicas; redis-cli client kill type replica; sleep ${breakSeconds(row.seconds)}; kill -CONT $replicas`;
-  const replicatedLoad = [
-    'replicas=',
-    `for port in ${ports.join(' ')}; do redis-server --port $port --save '' --replicaof 127.0.0.1 6379 > /dev/null & replicas="$replicas $!"; done`,
-    `sleep ${SYNC_SECONDS}`,
-    `{ ${cut}; } & ${load}`,
-    'redis-cli info replication',
-    'kill $replicas',
-  ];
-  return [
-    `old=$(for name in ${names}; do echo "config set $name '$(redis-cli config get $name | tail -n 1)'"; done)`,
-    `redis-cli config set ${set}`,
-    ...(ports.length === 0 ? [load] : replicatedLoad),
-    'echo "$old" | redis-cli',
-  ].join('; ');
-}
-
-/** Names of `CONFIG SET`; all of them, because a store at its defaults takes snapshots and evicts nothing. */
-function settingsOf(setup: Setup): readonly (readonly [string, string])[] {
-  const forReplicas = [
-    ['repl-backlog-size', String(BACKLOG_BYTES)],
-    ['client-output-buffer-limit', REPLICA_LIMIT],
-    ['repl-diskless-sync-delay', '0'],
-  ] as const;
-  return [
-    ['maxmemory', String(MEMORY_BYTES)],
-    ['maxmemory-policy', 'allkeys-lru'],
-    ['save', setup.hasSnapshots ? SNAPSHOT_RULE : ''],
-    ['appendonly', setup.hasLog ? 'yes' : 'no'],
-    ...(setup.replicas === 0 ? [] : forReplicas),
-  ];
 }

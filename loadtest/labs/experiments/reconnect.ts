@@ -2,12 +2,10 @@ import { countText } from '../../../src/report/format.mjs';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import {
   allClosed,
-  BENCHMARK_FILL,
   CORES,
   type Counted,
   countedBenchmark,
@@ -77,33 +75,31 @@ export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
 export const reconnect = defineExperiment({
   varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
   parts: ['redis', 'openssl'],
-  title: 'A new connection after each n requests',
+  title: 'What does a new connection after each n requests cost?',
   published:
     'kept connections: 60 ms with 200 clients, 190 ms with 2,000, the store at 100 % CPU; a new one after every 5th request: about 600 ms at about 60 %; after every request: more than 1000 ms at 40–50 %. The store idles, and yet everybody waits',
   sentence:
     'Keep connections: a new one for each request costs processor time on both sides, and far more with TLS. An idle store under waiting clients is a reason to count connects.',
   measure,
   tables: ({ closed, costs, benchmarks }) => [
-    ...fillFirst(memtierFill(PUBLISHED_MIX), [
-      tableOf({
-        title: 'Each client asks again as soon as it was answered',
-        rows: closed.map((row) => ({ ...row, command: commandOf(row.policy, row.clients) })),
-        name: (row) => `${countText(row.clients)} clients, ${row.policy.name}`,
-        columns: [
-          ['answered', 'per-second', (row) => row.perSecond],
-          ['mean', 'ms', (row) => row.meanMs],
-          ['p99', 'ms', (row) => row.p99Ms],
-          ['connects', 'per-second', (row) => row.connectsPerSecond],
-          ['errors', 'count', (row) => row.errors],
-          ...CORES,
-          ...STORE_TIME,
-        ],
-        published: (row) => row.policy.published[row.clients],
-      }),
-    ]),
+    tableOf({
+      title: 'Each client asks again as soon as it was answered',
+      rows: closed,
+      name: (row) => `${countText(row.clients)} clients, ${row.policy.name}`,
+      columns: [
+        ['answered', 'per-second', (row) => row.perSecond],
+        ['mean', 'ms', (row) => row.meanMs],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['connects', 'per-second', (row) => row.connectsPerSecond],
+        ['errors', 'count', (row) => row.errors],
+        ...CORES,
+        ...STORE_TIME,
+      ],
+      published: (row) => row.policy.published[row.clients],
+    }),
     tableOf({
       title: 'What a connect costs the store: new connections, and kept ones at the rate which those gave',
-      rows: costs.map((row) => ({ ...row, command: costCommand(row) })),
+      rows: costs,
       name: (row) => `${row.isTls ? 'TLS' : 'plain'}, ${row.policy.name}`,
       columns: [
         ['answered', 'per-second', (row) => row.perSecond],
@@ -114,61 +110,37 @@ export const reconnect = defineExperiment({
         ['errors', 'count', (row) => row.errors],
       ],
     }),
-    ...fillFirst(BENCHMARK_FILL, [
-      tableOf({
-        title: 'The same by redis-benchmark (GET only)',
-        rows: benchmarks,
-        name: (row) => `${countText(row.clients)} clients, ${row.isKept ? 'kept' : 'new each time'}`,
-        columns: [
-          ['answered', 'per-second', (row) => row.perSecond],
-          ['round of a client', 'ms', (row) => row.roundMs],
-          ['p99 without connecting', 'ms', (row) => row.p99Ms],
-          ...CORES,
-          ...STORE_TIME,
-        ],
-      }),
-    ]),
+    tableOf({
+      title: 'The same by redis-benchmark (GET only)',
+      rows: benchmarks,
+      name: (row) => `${countText(row.clients)} clients, ${row.isKept ? 'kept' : 'new each time'}`,
+      columns: [
+        ['answered', 'per-second', (row) => row.perSecond],
+        ['round of a client', 'ms', (row) => row.roundMs],
+        ['p99 without connecting', 'ms', (row) => row.p99Ms],
+        ...CORES,
+        ...STORE_TIME,
+      ],
+    }),
   ],
-  charts: ({ closed, costs, rungs }) => {
-    const perClients = { across: 'clients', points: rungs, pointName: countText, shape: 'lines' } as const;
-    const perPolicy = (figure: (row: ClosedRow) => number) =>
-      POLICIES.map((policy) => ({
-        name: policy.name,
-        of: (clients: number) => {
-          const row = closed.find((one) => one.policy === policy && one.clients === clients);
-          return row && figure(row);
-        },
-      }));
-    return [
-      chartOf({
-        ...perClients,
-        title: 'Mean latency, connecting included',
-        unit: 'ms',
-        isLog: true,
-        series: [
-          ...perPolicy((row) => row.meanMs),
-          { name: 'kept, published', isPublished: true, of: (clients) => KEPT_PUBLISHED_MS[clients] },
-        ],
-      }),
-      chartOf({
-        ...{ ...perClients, id: 'store', title: 'Busy cores of the store', unit: 'cores' },
-        series: perPolicy((row) => row.storeCores),
-      }),
-      chartOf({
-        id: 'price',
-        title: 'Processor time of the store for one command, at one rate',
-        across: 'how it connects',
-        points: [false, true],
-        pointName: (isTls) => (isTls ? 'TLS' : 'plain'),
-        unit: 'us',
-        shape: 'bars',
-        series: [EACH, KEPT].map((policy) => ({
+  charts: ({ closed, rungs }) => [
+    chartOf({
+      title: 'Mean latency, connecting included',
+      across: 'clients',
+      points: rungs,
+      pointName: countText,
+      unit: 'ms',
+      shape: 'lines',
+      isLog: true,
+      series: [
+        ...POLICIES.map((policy) => ({
           name: policy.name,
-          of: (isTls: boolean) => costs.find((row) => row.isTls === isTls && row.policy === policy)?.storeUs,
+          of: (clients: number) => closed.find((row) => row.policy === policy && row.clients === clients)?.meanMs,
         })),
-      }),
-    ];
-  },
+        { name: 'kept, published', isPublished: true, of: (clients) => KEPT_PUBLISHED_MS[clients] },
+      ],
+    }),
+  ],
   claims: (measured) => [...waitClaims(measured), ...costClaims(measured)],
   notes: ({ closed, rungs, whyNoMore }) => {
     const errors = closed.reduce((sum, row) => sum + row.errors, 0);
@@ -252,28 +224,14 @@ function geometricMean(factors: readonly number[]): number {
   return Math.exp(factors.reduce((sum, factor) => sum + Math.log(factor), 0) / factors.length);
 }
 
-function commandOf({ every }: Policy, clients: number, more: readonly string[] = []): string {
-  const all = [...(every === undefined ? [] : [`--reconnect-interval=${every}`]), ...more].join(' ');
-  return memtierCommand(PUBLISHED_MIX, { clients, ...(all !== '' && { more: all }) });
-}
-
-function costCommand({ policy, isTls, perSecond }: CostRow): string {
-  const isKept = policy.every === undefined;
-  const load = commandOf(policy, COST_CLIENTS, [
-    ...(isTls ? ['--tls --cacert=ca.crt'] : []),
-    ...(isKept ? [`--rate-limiting=${Math.max(1, Math.round(perSecond / COST_CLIENTS))}`] : []),
-  ]);
-  // The store with TLS is another one; the store without is filled already.
-  return isTls && !isKept ? `${memtierFill(PUBLISHED_MIX, { isTls: true })} && ${load}` : load;
-}
-
 async function measure(lab: Lab) {
   const { wide, rungs, whyNoMore } = await startLadder(lab, SHARE_OF_MAXIMUM, CLIENTS);
   return {
     closed: await closedLoopRows(lab, wide, rungs),
     benchmarks: await benchmarkRows(lab, wide, rungs),
     costs: await costRows(lab, wide),
-    ...{ rungs, whyNoMore },
+    rungs,
+    whyNoMore,
   };
 }
 
@@ -299,8 +257,10 @@ export async function closedLoopRow(
   const { clients, policy, ...rest } = load;
   await allClosed(lab, wide.store);
   const row = await mixRow(lab, wide, {
-    ...{ ...rest, connections: clients },
-    ...(policy.every !== undefined && { commandsPerConnection: policy.every, isSettled: true }),
+    ...rest,
+    connections: clients,
+    commandsPerConnection: policy.every,
+    isSettled: policy.every === undefined ? undefined : true,
   });
   return { ...row, policy, clients, connectsPerSecond: row.connects / row.seconds };
 }
@@ -340,7 +300,9 @@ export function together(rows: readonly CostRow[]) {
   const storeCores = over((row) => row.storeCores * row.seconds) / seconds;
   const generatorCores = over((row) => row.generatorCores * row.seconds) / seconds;
   return {
-    ...{ perSecond, storeCores, generatorCores },
+    perSecond,
+    storeCores,
+    generatorCores,
     storeUs: usOf(storeCores, perSecond),
     generatorUs: usOf(generatorCores, perSecond),
     connectsPerSecond: over((row) => row.connects) / seconds,
@@ -355,7 +317,7 @@ async function benchmarkRows(lab: Lab, wide: WideStore, rungs: readonly number[]
   for (const clients of rungs) {
     for (const isKept of [true, false]) {
       lab.say(`redis-benchmark, ${countText(clients)} clients, ${isKept ? 'kept' : 'new each time'}`);
-      const load = { clients, ...(!isKept && { reconnects: true as const }) };
+      const load = { clients, reconnects: isKept ? undefined : (true as const) };
       // At two thousand clients a pilot takes as long as the row: the row before gives the expected rate.
       const expected =
         rows.findLast((row) => row.isKept === isKept) ?? (await once({ ...load, requests: PILOT_REQUESTS }));

@@ -4,7 +4,7 @@ import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { fillCommands, gaussianKey, type Mix, memtierCommand, memtierFill, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillCommands, gaussianKey, type Mix, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { limitOfStores, sum } from './three-clients.ts';
@@ -32,19 +32,12 @@ interface Variant {
 
 export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
-const GROWTH_AXIS = {
-  across: 'load as a multiple of the first rate',
-  points: GROWTHS,
-  pointName: (growth: number) => `x${growth}`,
-  shape: 'lines',
-} as const;
-
 /** The same memory in one shard, three or six, under a load that grows. */
 export const shards = defineExperiment({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',
   parts: ['redis'],
-  title: 'More shards of the same memory',
+  title: 'Do more shards of the same memory stop evictions?',
   published: '×3 shards were only a temporary cure: evictions came back with the next growth',
   sentence:
     'Hits and evictions follow the memory, so more shards of the same memory do not bring evictions down for good. Add memory for hits, and shards for processor time and connections.',
@@ -83,17 +76,17 @@ export const shards = defineExperiment({
   ],
   charts: ({ rows }) => [
     chartOf({
-      ...GROWTH_AXIS,
       id: 'evictions',
       title: 'Evictions of all shards together, as the load grows',
+      across: 'load as a multiple of the first rate',
+      points: GROWTHS,
+      pointName: (growth) => `x${growth}`,
       unit: 'per-second',
-      series: seriesOf(rows, ({ evictionsPerSecond }) => evictionsPerSecond),
-    }),
-    chartOf({
-      ...GROWTH_AXIS,
-      title: 'Cores of the busiest shard, as the load grows',
-      unit: 'cores',
-      series: seriesOf(rows, ({ busiestCores }) => busiestCores),
+      shape: 'lines',
+      series: SHARDS.map((count) => ({
+        name: shardsName(count),
+        of: (growth: number) => rows.find((row) => row.shards === count && row.growth === growth)?.evictionsPerSecond,
+      })),
     }),
   ],
   claims: ({ rows }) => {
@@ -141,16 +134,6 @@ export const shards = defineExperiment({
     'Each row is the calmer of two runs (by its p99) that took turns with the others. Rows whose limit is the store share the cores of the store.',
   ],
 });
-
-function seriesOf(rows: readonly ShardRow[], figure: (row: ShardRow) => number) {
-  return SHARDS.map((count) => ({
-    name: shardsName(count),
-    of: (growth: number) => {
-      const row = rows.find((one) => one.shards === count && one.growth === growth);
-      return row && figure(row);
-    },
-  }));
-}
 
 function shardsName(count: number): string {
   return count === 1 ? '1 shard' : `${count} shards`;
@@ -206,7 +189,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
     seconds: lab.seconds(SECONDS),
     // With the same seed the keys would be in the store already, and nothing would be evicted.
     seed: 100 * (1 + round) + (growth ?? 0),
-    ...(growth !== undefined && { ratePerSecond: growth * X1_PER_SECOND }),
+    ratePerSecond: growth === undefined ? undefined : growth * X1_PER_SECOND,
   });
   const after = await countersOf(stores);
   const busy = { storeCores: sum(ran.watchedCores), generatorCores: ran.generatorCores };
@@ -220,13 +203,6 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
     busiestCores: ran.storeCores,
     // The driver is one process, on any number of cores.
     limit: limitOfStores(lab.cores, count, busy, { clients: 1 }),
-    command: shardsCommand({
-      shards: count,
-      mix: mixOf(count),
-      maxBytes: memoryOf(count),
-      clients: CONNECTIONS / count,
-      perClientPerSecond: growth && (growth * X1_PER_SECOND) / CONNECTIONS,
-    }),
   };
 }
 
@@ -255,35 +231,4 @@ const WRITES_PER_KEY = 1.5;
 export function settledCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
   const writes = { ...mix, keys: mix.keys * WRITES_PER_KEY };
   return fillCommands(writes, random, () => mixKey(gaussianKey(mix.keys, random)));
-}
-
-const FIRST_PORT = 6381;
-
-/** Starts its own shards, fills them, loads them for a while, and then as in the row. */
-export function shardsCommand(options: {
-  readonly shards: number;
-  /** The mix, `maxmemory` and clients of each shard. */
-  readonly mix: Mix;
-  readonly maxBytes: number;
-  readonly clients: number;
-  /** Undefined: as fast as possible. */
-  readonly perClientPerSecond: number | undefined;
-}): string {
-  const { shards: count, mix, maxBytes, clients, perClientPerSecond } = options;
-  const ports = Array.from({ length: count }, (_, at) => FIRST_PORT + at).join(' ');
-  const onEach = (command: string): string => `for port in ${ports}; do ${command.replace('-p 6379', '-p $port')}`;
-  const load = memtierCommand(mix, { clients });
-  const limited = perClientPerSecond === undefined ? load : `${load} --rate-limiting=${Math.round(perClientPerSecond)}`;
-  return [
-    onEach(
-      `redis-server --port $port --save '' --maxmemory ${maxBytes} --maxmemory-policy allkeys-lru --daemonize yes; done`,
-    ),
-    'sleep 1',
-    onEach(`${memtierFill(mix)}; done`),
-    onEach(`${load} & done`),
-    'wait',
-    onEach(`${limited} & done`),
-    'wait',
-    onEach('redis-cli -p 6379 shutdown nosave; done'),
-  ].join('; ');
 }

@@ -2,7 +2,7 @@ import { bytesText, countText, durationText, perSecondText } from '../../../src/
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
+import { chartOf, type TableParts, tableOf } from '../kit/table.ts';
 import {
   type AloneRead,
   BIG_FIELDS,
@@ -10,7 +10,6 @@ import {
   FIELDS_PER_SECOND,
   type HashRead,
   type HashReads,
-  hashFill,
   hashReads,
   hashWrites,
   READERS,
@@ -39,13 +38,6 @@ const LARGEST_WRITE = 'low rate, full network, idle CPU';
 /** Two runs of one load differ by a tenth, and a hash that leaves the processor's nearest cache may cost as much again. */
 const MOST_GROWTH = 1.25;
 
-const SIZE_AXIS = {
-  across: 'bytes of a value',
-  points: SIZES,
-  pointName: (bytes: number) => bytesText(bytes),
-  shape: 'lines',
-} as const;
-
 const RATES: TableParts<Partial<Transfer>>['columns'] = [
   ['rate', 'per-second', (row) => row.perSecond],
   ['values', 'bytes-per-second', (row) => row.bytesPerSecond],
@@ -60,7 +52,7 @@ const COSTS: TableParts<Partial<Transfer>>['columns'] = [
 export const valueSize = defineExperiment({
   varies: 'values of 1 KB to 4 MB, written and read, pipelined or not; a hash of 20,000 fields read in pieces',
   parts: ['redis'],
-  title: 'How large a value may be',
+  title: 'How large may a value be?',
   published:
     'SET of 4 MB: a low rate, a full network and an idle processor; SET of 4 KB with 5,000 at once: 508k/s; a hash of 20,000 fields read 3000, 300 and 30 fields at a time: 10 s, 100 ms and 20 ms; a big hash does not slow writes',
   sentence:
@@ -101,23 +93,21 @@ export const valueSize = defineExperiment({
       published: ({ bytes, publishedPerSecond: rate }) =>
         `${perSecondText(rate)}, which would be ${bytesText(rate * bytes)}/s`,
     }),
-    ...fillFirst(hashFill(BIG_FIELDS), [
-      tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
-        title: 'Reading a hash of 20,000 fields',
-        rows: [{ name: 'no reads of the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
-        name: (row) => row.name,
-        columns: [
-          ['one reply, one client', 'ms', ({ alone }) => alone?.replyMs],
-          ['the whole hash in such replies', 'ms', ({ alone }) => alone?.wholeMs],
-          ['bytes of a reply', 'bytes', ({ alone }) => alone?.replyBytes],
-          ['the store does nothing else for', 'us', ({ alone }) => alone?.executionUs],
-          [`p99 of a reply, ${READERS} clients`, 'ms', (row) => row.crowdP99Ms],
-          ['cores of store then', 'cores', (row) => row.crowdCores],
-          [`p99 of small reads beside ${FIELDS_PER_SECOND / 1000}k fields/s`, 'ms', (row) => row.besideP99Ms],
-        ],
-        published: ({ publishedMs }) => (publishedMs === undefined ? undefined : durationText(publishedMs)),
-      }),
-    ]),
+    tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
+      title: 'Reading a hash of 20,000 fields',
+      rows: [{ name: 'no reads of the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
+      name: (row) => row.name,
+      columns: [
+        ['one reply, one client', 'ms', ({ alone }) => alone?.replyMs],
+        ['the whole hash in such replies', 'ms', ({ alone }) => alone?.wholeMs],
+        ['bytes of a reply', 'bytes', ({ alone }) => alone?.replyBytes],
+        ['the store does nothing else for', 'us', ({ alone }) => alone?.executionUs],
+        [`p99 of a reply, ${READERS} clients`, 'ms', (row) => row.crowdP99Ms],
+        ['cores of store then', 'cores', (row) => row.crowdCores],
+        [`p99 of small reads beside ${FIELDS_PER_SECOND / 1000}k fields/s`, 'ms', (row) => row.besideP99Ms],
+      ],
+      published: ({ publishedMs }) => (publishedMs === undefined ? undefined : durationText(publishedMs)),
+    }),
     tableOf({
       title: 'Writing one field of a hash',
       rows: writes,
@@ -132,72 +122,33 @@ export const valueSize = defineExperiment({
       published: ({ fields }) => (fields === SMALL_FIELDS ? undefined : 'not slower'),
     }),
   ],
-  charts: ({ near, link, reads }) => {
+  charts: ({ near, link }) => {
     const far = typeof link === 'string' ? [] : link;
-    const bySize = (rows: readonly Transfer[], way: Way, isPipelined: boolean, value: (row: Transfer) => number) => ({
-      of: (bytes: number) => {
-        const row = rows.find((one) => one.way === way && one.bytes === bytes && one.pipeline > 1 === isPipelined);
-        return row && value(row);
-      },
+    const bySize = (name: string, rows: readonly Transfer[], way: Way, isPipelined: boolean) => ({
+      name,
+      of: (bytes: number) =>
+        rows.find((row) => row.way === way && row.bytes === bytes && row.pipeline > 1 === isPipelined)?.perSecond,
     });
-    const series = (value: (row: Transfer) => number) => [
-      { name: 'SET', ...bySize(near, 'SET', false, value) },
-      { name: 'SET, pipelined', ...bySize(near, 'SET', true, value) },
-      { name: 'GET', ...bySize(near, 'GET', false, value) },
-      { name: 'GET, pipelined', ...bySize(near, 'GET', true, value) },
-      ...(far.length === 0 ? [] : [{ name: 'SET over 1 Gbit/s', ...bySize(far, 'SET', false, value) }]),
-    ];
-    const cores = ({ storeCores }: Transfer): number => storeCores;
     return [
       chartOf({
-        ...SIZE_AXIS,
         title: 'Values a second by their size',
+        across: 'bytes of a value',
+        points: SIZES,
+        pointName: (bytes) => bytesText(bytes),
         unit: 'per-second',
+        shape: 'lines',
         isLog: true,
         series: [
-          ...series(({ perSecond }) => perSecond),
+          bySize('SET', near, 'SET', false),
+          bySize('SET, pipelined', near, 'SET', true),
+          bySize('GET', near, 'GET', false),
+          bySize('GET, pipelined', near, 'GET', true),
+          ...(far.length === 0 ? [] : [bySize('SET over 1 Gbit/s', far, 'SET', false)]),
           {
             name: 'SET, 5,000 at once, published',
             isPublished: true,
             of: (bytes) => (bytes === 4096 ? PUBLISHED.pipelinedSetPerSecond : undefined),
           },
-        ],
-      }),
-      chartOf({
-        ...SIZE_AXIS,
-        id: 'bytes',
-        title: 'Bytes of values a second by their size',
-        unit: 'bytes-per-second',
-        isLog: true,
-        series: [
-          ...series(({ bytesPerSecond }) => bytesPerSecond),
-          ...(far.length === 0 ? [] : [{ name: 'the link', of: () => LINK_BYTES_PER_SECOND }]),
-        ],
-      }),
-      chartOf({
-        ...SIZE_AXIS,
-        id: 'cores',
-        title: 'Busy cores of the store during writes',
-        unit: 'cores',
-        series: [
-          { name: 'on loopback', ...bySize(near, 'SET', false, cores) },
-          ...(far.length === 0 ? [] : [{ name: 'over 1 Gbit/s', ...bySize(far, 'SET', false, cores) }]),
-        ],
-      }),
-      chartOf({
-        id: 'hash',
-        title: 'A reply of a hash of 20,000 fields',
-        across: 'fields read at a time',
-        points: reads.rows.filter(({ name }) => !name.startsWith('HSCAN')),
-        pointName: ({ fields }) => String(fields),
-        unit: 'ms',
-        shape: 'lines',
-        isLog: true,
-        series: [
-          { name: 'one client', of: ({ alone }) => alone?.replyMs },
-          { name: 'p99 of 50 clients', of: ({ crowdP99Ms }) => crowdP99Ms },
-          { name: 'p99 of small reads beside', of: ({ besideP99Ms }) => besideP99Ms },
-          { name: 'published', isPublished: true, of: ({ publishedMs }) => publishedMs },
         ],
       }),
     ];

@@ -73,7 +73,7 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
   const { store } = options;
   const tls = store.caFile === undefined ? [] : ['--tls', '--cacert', store.caFile];
   const ran = await runProgram({
-    command: toolOf(store),
+    command: store.flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark',
     args: ['-h', store.host, '-p', String(store.port), ...tls, '--csv', ...argumentsOf(options, requests)],
     cores: lab.cores.generator,
     limitMs: (options.seconds + 30) * 1000,
@@ -84,24 +84,7 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
     requests,
     seconds: ran.seconds,
     processorSeconds: ran.processorSeconds,
-    /** Repeats the measurement with a store on the standard port. */
-    command: commandOf(options, requests),
   };
-}
-
-/** The command for a reader: a store on the standard port, and the CA file in the current folder. */
-export function commandOf(
-  options: Omit<BenchmarkOptions, 'store'> & { readonly store: StoreKind },
-  requests: number,
-): string {
-  const tls = options.store.caFile === undefined ? '' : ' --tls --cacert ca.crt';
-  return `${toolOf(options.store)} -p 6379${tls} ${argumentsOf(options, requests).map(quoted).join(' ')}`;
-}
-
-type StoreKind = Pick<LabStore, 'flavour' | 'caFile'>;
-
-function toolOf({ flavour }: StoreKind): string {
-  return flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark';
 }
 
 function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
@@ -138,10 +121,6 @@ export function rowOf(csv: string): { readonly perSecond: number; readonly laten
       max: value('max_latency_ms'),
     },
   };
-}
-
-function quoted(word: string): string {
-  return /^[\w.:{}/-]+$/.test(word) ? word : `'${word}'`;
 }
 
 const [PIECE_BYTES, IMPORT_LIMIT_MS] = [256 * 1024, 60_000];

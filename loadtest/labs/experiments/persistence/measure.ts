@@ -31,11 +31,11 @@ export const MEMORY_BYTES = SHARD_BYTES / SCALE;
 /** Redis's own default. It is not scaled: the rate of writes overruns it, which is not scaled either. */
 export const BACKLOG_BYTES = 2 ** 20;
 /** `replica <bytes> <bytes> <seconds>` as in deploy/redis, scaled: it holds what is written while all memory is sent. */
-export const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
+const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
 /** Redis's own `save 60 10000`, scaled as well: a snapshot of a 64th takes a 64th of the time. */
-export const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
+const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
 
-export const CONNECTIONS = 50;
+const CONNECTIONS = 50;
 /** Shares of the row's time, and a maximum. */
 const BREAK = { from: 0.2, share: 0.2, mostSeconds: 1 };
 const LOOK_INTERVAL_MS = 200;
@@ -140,10 +140,16 @@ export async function measureRow(
   const watched = await watchMaster(master, setup.replicas, Promise.all([loading, breaking]));
   const ran = await loading;
   const row = {
-    ...{ setup, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+    setup,
+    ...load,
+    answeredPerSecond: ran.perSecond,
+    seconds: ran.seconds,
     /** Replicas that followed before the row: only they can fall out. */
     attachedBefore,
-    ...{ p99Ms: ran.latencyMs.p99, maxMs: ran.latencyMs.max, storeCores: ran.storeCores, limit: ran.limit },
+    p99Ms: ran.latencyMs.p99,
+    maxMs: ran.latencyMs.max,
+    storeCores: ran.storeCores,
+    limit: ran.limit,
     ...watched,
     ...increaseOf(before, await masterFigures(master)),
     ...ownLatencyOf(await master.command('LATENCY', 'LATEST')),
@@ -261,9 +267,14 @@ export function diskBytesOf(figure: (name: string) => number, snapshotBytes: num
 function increaseOf(before: MasterFigures, after: MasterFigures): MasterFigures {
   const grown = (name: keyof MasterFigures): number => after[name] - before[name];
   return {
-    ...{ forks: grown('forks'), snapshots: grown('snapshots'), fullSyncs: grown('fullSyncs') },
-    ...{ partialSyncs: grown('partialSyncs'), refusedSyncs: grown('refusedSyncs'), evicted: grown('evicted') },
-    ...{ streamBytes: grown('streamBytes'), diskBytes: Math.max(0, grown('diskBytes')) },
+    forks: grown('forks'),
+    snapshots: grown('snapshots'),
+    fullSyncs: grown('fullSyncs'),
+    partialSyncs: grown('partialSyncs'),
+    refusedSyncs: grown('refusedSyncs'),
+    evicted: grown('evicted'),
+    streamBytes: grown('streamBytes'),
+    diskBytes: Math.max(0, grown('diskBytes')),
   };
 }
 

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type ConnectionsMeasured,
-  connections,
-  POOLS,
-  pipelineOf,
-} from '../../../../loadtest/labs/experiments/connections.ts';
+import { type ConnectionsMeasured, connections } from '../../../../loadtest/labs/experiments/connections.ts';
 import {
   awakeCores,
   type DrivenRow,
@@ -37,13 +32,6 @@ test('each limit alone ends the ladder and is named', () => {
     assert.match(why, reason);
     assert.doesNotMatch(why, / and the store| and there| and a process/);
   }
-});
-
-test('two limits at the same rung are both named', () => {
-  assert.match(
-    maximumOf({ ...LIMITS, fileLimit: 20_000, maxClients: 20_000 }).why,
-    /20,000 files .*, and the store took/,
-  );
 });
 
 test('the highest possible number beyond the last published rung is added only when it is clearly higher', () => {
@@ -112,12 +100,6 @@ test('a store that was not full when it answered less is not blamed', () => {
   assert.equal(figureOf(neither, /the store full or with failures/), 0);
 });
 
-test('a store that fell is a yes whatever its commands cost, and no row at all is a no', () => {
-  assert.equal(withMany({ errorShare: 0.05, storeUs: 18, p99Ms: 4 }).verdict, 'yes');
-  assert.equal(withMany({ errorShare: 0.05, storeUs: 45, p99Ms: 80 }).verdict, 'yes');
-  assert.equal(connections.findingOf({ ...MEASURED, oneRate: [] }).verdict, 'no');
-});
-
 test('a number that overloads nothing, but costs more or adds latency, makes the statement hold in part, with the cost', () => {
   const dearer = withMany({ storeUs: 45 });
   assert.equal(dearer.verdict, 'partly');
@@ -162,10 +144,6 @@ test('cores are measured over the time in which redis-benchmark did not sleep', 
   assert.deepEqual(awakeCores(run), { storeCores: 0.5, generatorCores: 0.75 });
 });
 
-test('the connections of a pool have about a hundred commands in flight altogether', () => {
-  assert.deepEqual(POOLS.map(pipelineOf), [100, 33, 10, 3, 1]);
-});
-
 test('processor time per command is cores divided by rate, and every kind of error counts', () => {
   const made = drivenRow({
     ...{ seconds: 2, answered: 19_990, perSecond: 10_000, connects: 0, unanswered: 7, receivedBytes: 1, sentBytes: 1 },
@@ -175,35 +153,4 @@ test('processor time per command is cores divided by rate, and every kind of err
     limit: 'neither',
   });
   assert.deepEqual([made.storeUs, made.generatorUs, made.errors, made.errorShare], [20, 50, 10, 10 / 20_000]);
-});
-
-test('every row has a value for each column, a limit and a command', () => {
-  const { tables } = connections.findingOf({
-    ...MEASURED,
-    oneRate: [{ ...FEW, connections: 2000 }],
-    poolsAtRate: [{ ...DRIVEN, connections: 100 }],
-    pools: [{ ...DRIVEN, connections: 100, pipeline: 1 }],
-    threads: [{ ...BENCHMARK, threads: 50 }],
-  });
-  const published = [/the shard fell/, undefined, /pool of 100/, /pool of 100/, /1 s/];
-  assert.equal(tables.length, published.length);
-  for (const [at, { columns, rows }] of tables.entries()) {
-    for (const one of rows) {
-      assert.equal(one.values.length, columns.length);
-      assert.ok(one.limit && one.command);
-      assert.match(one.published ?? '', published[at] ?? /^$/);
-    }
-  }
-});
-
-test('a plain store gets a higher connection limit, which is restored afterwards', () => {
-  const fullSpeed = [
-    { ...COUNTED, clients: 2000, command: 'ask few' },
-    { ...COUNTED, clients: 19_900, command: 'ask' },
-  ];
-  const [few, many] = connections.findingOf({ ...MEASURED, fullSpeed }).tables[1]?.rows ?? [];
-  assert.match(few?.command ?? '', /&& ask few$/);
-  assert.doesNotMatch(few?.command ?? '', /maxclients/);
-  const set = 'redis-cli -p 6379 CONFIG SET maxclients';
-  assert.equal(many?.command, `${set} 19932 && ask; ${set} 10000`);
 });

@@ -5,7 +5,6 @@ import {
   attachedOf,
   breakLinks,
   diskBytesOf,
-  evictionBytes,
   masterConfig,
   masterFigures,
   ownLatencyOf,
@@ -14,7 +13,7 @@ import {
   SETUPS,
   settled,
 } from '../../../../loadtest/labs/experiments/persistence/measure.ts';
-import { commandOf, persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
+import { persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { cellOf, claimOf, type Found } from './harness.ts';
 
@@ -109,48 +108,11 @@ test('replicas lose nothing and the master does not stall: it does not hold, bec
   assert.equal(claimOf(found, NEEDED)[0], 0);
 });
 
-test('a full resync that ends under load counts as finished, and its duration is given', () => {
-  const back: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, awaySeconds: 1.5 } : {});
-  const found = findingWith(back);
-  assert.equal(found.verdict, 'no');
-  assert.equal(claimOf(found, NEEDED)[0], 9);
-  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [0, false]);
-  assert.equal(columnOf(found, 'replicas away').get('x1: 1 replica'), 1.5);
-  assert.equal(columnOf(found, 'attached at the end').get('x1: 2 replicas'), '2 of 2');
-  assert.equal(findingWith((row) => ({ ...back(row), ...stalled(row) })).verdict, 'partly');
-});
-
 test('a full resync that had to be restarted counts as unfinished, even if the last one finished', () => {
   const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1, awaySeconds: 3 } : {});
   const found = findingWith(again);
   assert.equal(found.verdict, 'partly');
   assert.deepEqual(effectsOf(found), [true, false, false]);
-});
-
-test('a full resync in progress when its row ends does not count as one that cannot finish', () => {
-  const late: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, attached: 0 } : {});
-  const found = findingWith(late);
-  assert.equal(found.verdict, 'no');
-  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [0, false]);
-  const attached = [...columnOf(found, 'attached at the end').values()].filter((text) => text !== undefined);
-  assert.equal(attached.filter((text) => /^0 of/.test(String(text))).length, 9);
-});
-
-test('a replica that is not back yet and requested no full resync does not count as one that cannot finish it', () => {
-  const found = findingWith(({ setup }) => (setup.replicas > 0 ? { attached: 0 } : {}));
-  assert.equal(claimOf(found, NEEDED)[0], 0);
-  assert.equal(found.verdict, 'no');
-});
-
-test('with only one of the effects it holds in part, and the missing one is named', () => {
-  for (const [change, effects] of [
-    [away, [true, false, false]],
-    [stalled, [false, true, false]],
-  ] as const) {
-    const found = findingWith(change);
-    assert.equal(found.verdict, 'partly');
-    assert.deepEqual(effectsOf(found), effects);
-  }
 });
 
 test('a p99 below twice the worst one without either, at any load, is not a stall', () => {
@@ -226,41 +188,6 @@ test('a setup has only the settings that its name says', () => {
     const config = masterConfig(setup, '1').join('\n');
     assert.equal(/^save \d+ \d+$/m.test(config), setup.hasSnapshots, setup.name);
     assert.equal(/^appendfsync /m.test(config), setup.hasLog, setup.name);
-    const command = commandOf(setup, { askedPerSecond: 7000, seconds: 5 });
-    assert.match(command, setup.hasSnapshots ? / save '\d+ \d+'/ : / save '' /, setup.name);
-    assert.match(command, setup.hasLog ? / appendonly 'yes'/ : / appendonly 'no'/, setup.name);
-    const started = /for port in ([\d ]+);/.exec(command)?.[1]?.split(' ') ?? [];
-    assert.equal(started.length, setup.replicas, setup.name);
-  }
-});
-
-test('a command restores every setting that it changes', () => {
-  for (const setup of SETUPS) {
-    const command = commandOf(setup, { askedPerSecond: 7000, seconds: 5 });
-    const kept = /for name in ([\w -]+);/.exec(command)?.[1]?.split(' ') ?? [];
-    const changed = [...(/redis-cli config set ([^;]+)/.exec(command)?.[1] ?? '').matchAll(/([\w-]+) '[^']*'/g)];
-    assert.deepEqual(
-      changed.map(([, name]) => name),
-      kept,
-      setup.name,
-    );
-    assert.ok(kept.includes('maxmemory') && command.endsWith('echo "$old" | redis-cli'), setup.name);
-  }
-});
-
-test('the bytes that evictions add to the replication stream are counted as a share of the stream', () => {
-  assert.equal(evictionBytes({ evicted: 1000 }), 36_000);
-});
-
-test('rows and charts have a value for every column and place', () => {
-  const { tables, charts } = findingWith();
-  for (const table of tables) {
-    assert.equal(table.rows.length, 18);
-    for (const row of table.rows) assert.equal(row.values.length, table.columns.length);
-  }
-  for (const { places, series } of charts) {
-    assert.equal(series.length, 3);
-    for (const { values } of series) assert.equal(values.filter((value) => value !== undefined).length, places.length);
   }
 });
 

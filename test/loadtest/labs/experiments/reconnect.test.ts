@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DrivenRow } from '../../../../loadtest/labs/experiments/many-clients.ts';
-import { rungsOf } from '../../../../loadtest/labs/experiments/many-clients.ts';
 import {
   CLIENTS,
   type CostRow,
@@ -97,24 +96,6 @@ test('a cost too small to measure is not used as a divisor', () => {
   assert.ok(reconnect.findingOf(measured).claims.every(({ text }) => !text.includes('store time')));
 });
 
-test('when no number of clients could be measured, the answer is "unseen"', () => {
-  assert.equal(reconnect.findingOf({ ...measuredOf({}), closed: [], costs: [] }).verdict, 'unseen');
-});
-
-test('a low limit on open files limits the number of clients to exactly what it allows', () => {
-  assert.deepEqual(rungsOf(900, CLIENTS), [200, 800]);
-  assert.deepEqual(rungsOf(192, CLIENTS), [192]);
-  assert.deepEqual(rungsOf(19_900, CLIENTS), [...CLIENTS]);
-});
-
-test('one disturbed row does not change the answer', () => {
-  const measured = measuredOf({ meanMs: 240, storeCores: 0.4 });
-  const closed = measured.closed.map((row) =>
-    row.policy === EACH && row.clients === 200 ? { ...row, meanMs: 90 } : row,
-  );
-  assert.equal(reconnect.findingOf({ ...measured, closed }).verdict, 'yes');
-});
-
 test('a single number of clients with long waits, or with an idle store, is not enough for the whole answer', () => {
   const pairs = (few: readonly [number, number], many: readonly [number, number]) => {
     const closed = ([few, many] as const).flatMap(([meanMs, storeCores], at) => [
@@ -170,27 +151,4 @@ test('a new connection for each request gives one connect per answer, and a kept
     const kept = await closedLoopRow(lab, wide, { clients: 8, policy: KEPT, seconds: 0.4 });
     assert.ok(kept.answered > 20 && kept.connects === 0 && kept.errors === 0, JSON.stringify(kept));
   });
-});
-
-test('every row has a value for each column, a limit, and a command that reconnects in the same way', () => {
-  const tablesOf = (policy: typeof EACH, isTls: boolean) =>
-    reconnect.findingOf({
-      ...{ rungs: CLIENTS, whyNoMore: '' },
-      closed: [{ ...ROW, policy, clients: 2000 }],
-      costs: [{ ...ROW, policy, isTls }],
-      benchmarks: [{ ...DRIVEN, clients: 200, command: '-k 0', isKept: false, roundMs: 1 }],
-    }).tables;
-  const tables = tablesOf(EACH, true);
-  for (const { columns, rows } of tables) {
-    for (const row of rows) {
-      assert.equal(row.values.length, columns.length);
-      assert.ok(row.limit);
-      assert.match(row.command ?? '', /--reconnect-interval=1|-k 0/);
-    }
-  }
-  assert.match(tables[0]?.rows[0]?.published ?? '', /> 1000 ms/);
-  assert.match(tables[1]?.rows[0]?.command ?? '', /--tls/);
-  const kept = tablesOf(KEPT, false)[1]?.rows[0]?.command ?? '';
-  assert.match(kept, /--rate-limiting=160/);
-  assert.doesNotMatch(kept, /reconnect/);
 });

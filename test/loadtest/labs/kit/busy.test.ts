@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { busyOf, peakDuring, storeCoresDuring } from '../../../../loadtest/labs/kit/meters.ts';
+import { peakDuring, storeCoresDuring } from '../../../../loadtest/labs/kit/meters.ts';
 
 /** A store that has used 500 ms of processor time, and uses the given time in addition before each reading. */
 function meter(usedMs: number) {
@@ -31,14 +31,6 @@ test('store cores are processor time over elapsed time, and the busiest store co
   const usedMs = during.eachCores.map((cores) => Math.round(cores * during.seconds * 1e6) / 1000);
   assert.deepEqual(usedMs, [4, 12, 0]);
   assert.equal(during.storeCores, during.eachCores[1]);
-});
-
-test('without stores the use is 0', async () => {
-  assert.equal((await storeCoresDuring([], async () => 1)).storeCores, 0);
-});
-
-test('the use of a generator is its processor time over its own elapsed time', () => {
-  assert.deepEqual(busyOf(0.7, { processorSeconds: 1, seconds: 4 }), { storeCores: 0.7, generatorCores: 0.25 });
 });
 
 test('the highest reading is kept, and a failed reading is ignored', async () => {

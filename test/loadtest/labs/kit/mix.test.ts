@@ -1,15 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import {
-  fillCommand,
-  fillCommands,
-  gaussianKey,
-  memtierCommand,
-  memtierFill,
-  PUBLISHED_MIX,
-  valueBytes,
-} from '../../../../loadtest/labs/kit/mix.ts';
+import { fillCommands, gaussianKey, PUBLISHED_MIX, valueBytes } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../loadtest/random.ts';
 
 const many = (draw: (random: () => number) => number): number[] => {
@@ -37,31 +28,4 @@ test('a fill sets every key once, with values of the requested sizes', () => {
   assert.equal(new Set(commands.map(([, key]) => String(key))).size, 50);
   assert.ok(commands.every(([name, , value]) => name === 'SET' && Buffer.byteLength(value ?? '') >= 10));
   assert.ok(commands.every(([, , value]) => Buffer.byteLength(value ?? '') <= 20));
-});
-
-test('the command that repeats the published mix is memtier with its ratio, sizes, keys and distribution', () => {
-  assert.equal(
-    memtierCommand(PUBLISHED_MIX, { clients: 50, pipeline: 10, more: '--rate-limiting=9' }),
-    'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1 -c 50 --pipeline=10 --ratio=1:4 --data-size-range=100-6000 ' +
-      '--key-maximum=99999 --key-pattern=G:G --distinct-client-seed --randomize --test-time=10 --rate-limiting=9',
-  );
-});
-
-test('the fill command of a row sets every key once, with the names and value sizes that the row reads', () => {
-  const sent = (fill: string) => {
-    const [words = ''] = fill.split(' | redis-cli');
-    return execFileSync('sh', ['-c', words], { encoding: 'utf8' }).trim().split('\n');
-  };
-  const lines = sent(fillCommand('SET page:%012d', { keys: 99, leastBytes: 9000, mostBytes: 9002 }));
-  assert.deepEqual([lines.length, new Set(lines).size, lines[7]?.split(' ')[1]], [99, 99, 'page:000000000007']);
-  const sizes = lines.map((line) => line.split(' ')[2]?.length ?? 0);
-  assert.deepEqual([Math.min(...sizes), Math.max(...sizes)], [9000, 9002]);
-  assert.deepEqual(sent(fillCommand('HSET h f%d', { keys: 2, leastBytes: 3, mostBytes: 3 })), [
-    'HSET h f0 xxx',
-    'HSET h f1 xxx',
-  ]);
-  assert.match(
-    memtierFill({ ...PUBLISHED_MIX, keys: 5 }, { isTls: true }),
-    /k < 5;.* "SET memtier-%d ".* -p 6379 --tls --cacert ca\.crt --pipe$/,
-  );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HttpDriven, outcomeText } from '../../../../loadtest/http-driver/plan.ts';
+import type { HttpDriven } from '../../../../loadtest/http-driver/plan.ts';
 import { agesOf, answersOf, searchesOf, stampededOf } from '../../../../loadtest/labs/peers/losing.ts';
 
 /** Only 20 of 30 pages were answered, those 400 times. */
@@ -62,8 +62,4 @@ test('without an engine, the result has the share of each kind of page, the time
   assert.equal(answersOf({ ...of, unseen: answers(1, { failedMs }) }).unseenP50Ms, 40);
   assert.equal(answersOf({ ...of, unseen: answers(20) }).unseenP50Ms, 1);
   assert.equal(answersOf({ ...of, unseen: { ...unseen, outcomes: {}, hung: 20 } }).unseenP50Ms, undefined);
-});
-
-test('the value that most peers have is named first, also if it is the larger number', () => {
-  assert.equal(outcomeText({ outcomes: { 502: 2, 504: 18 }, hung: 0, requests: 20 }), '504, 2 of 20 502');
 });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { samplesOf } from '../../../../loadtest/labs/peers/replicas.ts';
 import { bytesPerPage, type MemoryLooked, memoryFiguresOf } from '../../../../loadtest/labs/peers/serving.ts';
 
 /** 400 pages, of which a quarter was evicted again. */
@@ -29,14 +28,4 @@ test('a peer that keeps one page of twenty is measured; a peer that keeps fewer 
   assert.throws(() => memoryFiguresOf({ ...LOOKED, missedShare: 0.96 }), /^Error: of 400 pages it keeps 16$/);
   // A background refresh is a search too.
   assert.throws(() => memoryFiguresOf({ ...LOOKED, missedShare: 1.5 }), /keeps 0$/);
-});
-
-test('all running processes of all replicas count as the server; a process that has ended does not', () => {
-  const read = ({ name, pid }: { name: string; pid: number }) =>
-    pid === 4 ? undefined : { name, cpuSeconds: pid, residentBytes: 100 * pid };
-  const running = [{ pids: () => [1, 2] }, { pids: () => [3, 4, 5] }];
-  assert.deepEqual(
-    samplesOf('nginx', running, read).map(({ cpuSeconds, residentBytes }) => [cpuSeconds, residentBytes]),
-    [1, 2, 3, 5].map((pid) => [pid, 100 * pid]),
-  );
 });

@@ -117,6 +117,12 @@ test('Varnish is the only peer whose threads take more than one core', () => {
   assert.deepEqual(many, ['Varnish']);
 });
 
+test('a report of wrk gives its rate and its requests, and without a rate it is refused', () => {
+  const report = '  26671 requests in 2.00s, 111.79MB read\nRequests/sec:  13333.21\nTransfer/sec:     55.88MB\n';
+  assert.deepEqual(wrkReport(report), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
+  assert.throws(() => wrkReport('unable to connect to 127.0.0.1:8080\n'), /wrk reported no rate: unable to connect/);
+});
+
 test('each kind of error that wrk reports is counted, alone and with the others', () => {
   const errors = (lines: string): number =>
     wrkReport(`  9 requests in 2.00s, 1MB read\n${lines}Requests/sec:  4.5\n`).errors;

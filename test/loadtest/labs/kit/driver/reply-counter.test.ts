@@ -30,13 +30,6 @@ test('only complete replies are counted, however the chunks are split', () => {
   );
 });
 
-test('a reply is not counted before its last byte', () => {
-  const bytes = Buffer.from('*2\r\n$3\r\nabc\r\n:1\r\n');
-  const counter = createReplyCounter();
-  assert.equal(counter.push(bytes.subarray(0, -1)).replies, 0);
-  assert.equal(counter.push(bytes.subarray(-1)).replies, 1);
-});
-
 test('errors are counted separately, and errors inside a list are not counted', () => {
   const counter = createReplyCounter();
   assert.deepEqual(counter.push(Buffer.from('-OOM no\r\n+OK\r\n-ERR $3\r\n')), { replies: 3, errors: 2 });

@@ -59,8 +59,3 @@ test('a failed command counts in its second; a connection that could not be open
   assert.deepEqual(errors, { late: 0, broken: 3, refused: 1, unsent: 0, unconnected: 7 });
   assert.equal(eachSecond[0]?.failed, 4);
 });
-
-test('without answers there are no latencies', () => {
-  const { answered, latencyMs } = createTally(0, () => 0).end();
-  assert.deepEqual([answered, latencyMs], [0, { mean: 0, p50: 0, p95: 0, p99: 0, max: 0 }]);
-});
