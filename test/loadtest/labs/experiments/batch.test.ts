@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type BatchRow, batchRow } from '../../../../loadtest/labs/experiments/batch/sweep.ts';
-import { batch, gainsOf, type WayRow } from '../../../../loadtest/labs/experiments/batch.ts';
+import { batch, gainsOf } from '../../../../loadtest/labs/experiments/batch.ts';
 import { holds } from '../../../../loadtest/labs/kit/claims.ts';
 import type { Limit } from '../../../../loadtest/labs/kit/finding.ts';
-import { columnOf, type Found, tableOf } from './harness.ts';
+import type { Found } from './harness.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
 
@@ -21,10 +21,6 @@ function load(clients: number, rates: readonly number[], limit: Limit = 'store')
     const pipeline = BATCHES[at] ?? 0;
     return { ...RAN, clients, pipeline, perSecond, limit, networkUs: 5 / pipeline, wholeMs: 1, clientBytes: 1 };
   });
-}
-
-function way(name: WayRow['way'], keys: number, own: Partial<WayRow>): WayRow {
-  return { ...RAN, limit: 'store', way: name, keys, keysPerSecond: 1, perSecond: 1, storeUsPerKey: 1, ...own };
 }
 
 function findingOf(rows: BatchRow[]): Found {
@@ -70,14 +66,6 @@ test('a batch of 50 that is slower than single commands is not a gain', () => {
   assert.deepEqual([gain?.figure, gain && holds(gain)], [1, false]);
 });
 
-test('when the generator was full at the best batch size, the store is not reported as full', () => {
-  const rates = [1000, 2000, 3000, 4000, 5000, 6000];
-  const full = findingOf(load(50, rates, 'generator'));
-  assert.deepEqual(figuresOf(full, /full generator at the best batch/), [1]);
-  assert.equal(tableOf(full, /in batches, 50 connections/).rows.at(-1)?.limit, 'generator');
-  assert.deepEqual(figuresOf(findingOf(load(50, rates)), /full generator/), [0]);
-});
-
 test('a row is the run with the higher rate, with the memory and the store time of all runs', () => {
   const run = (perSecond: number, peak: number | undefined, usedMs: number) => {
     return {
@@ -92,15 +80,4 @@ test('a row is the run with the higher rate, with the memory and the store time 
   assert.equal(batchRow(10, 50, [run(4000, 300, 1), run(2000, 900, 1)]).perSecond, 4000);
   assert.equal(batchRow(10, 50, [run(4000, 300, 1), run(2000, 900, 1)]).clientBytes, 900);
   assert.equal(batchRow(1, 1, [run(5000, undefined, 1)]).clientBytes, undefined);
-});
-
-test('the factor of a read method is relative to a pipeline of GET for the same number of keys', () => {
-  const ways = [
-    way('pipelined GET', 10, { keysPerSecond: 1000 }),
-    way('MGET', 10, { keysPerSecond: 1500 }),
-    way('pipelined GET', 100, { keysPerSecond: 4000 }),
-    way('MGET', 100, { keysPerSecond: 2000 }),
-  ];
-  const found = batch.findingOf({ rows: load(10, [1000]), ways });
-  assert.deepEqual(columnOf(tableOf(found, /Several keys/), /^against a pipeline of GET$/), [1, 1.5, 1, 0.5]);
 });

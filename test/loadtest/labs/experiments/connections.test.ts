@@ -5,34 +5,10 @@ import {
   awakeCores,
   type DrivenRow,
   drivenRow,
-  maximumOf,
   pauseSeconds,
   rungsOf,
 } from '../../../../loadtest/labs/experiments/many-clients.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
-
-const LIMITS = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
-
-test('the ladder ends at the last published rung, if no limit ends it earlier', () => {
-  const { most, why } = maximumOf(LIMITS);
-  assert.deepEqual(rungsOf(most), [200, 2000, 10_000, 30_000, 65_000]);
-  assert.match(why, /where the published ones do/);
-});
-
-test('each limit alone ends the ladder and is named', () => {
-  const ends: readonly [Partial<typeof LIMITS>, number, RegExp][] = [
-    [{ fileLimit: 20_000 }, 19_900, /may open 20,000 files/],
-    [{ maxClients: 4064 }, 4000, /maxclients down to 4,064/],
-    [{ addresses: 1 }, 14_100, /28,232 local ports/],
-    [{ freeBytes: 2 ** 30 }, 10_400, /1\sGiB of memory/],
-  ];
-  for (const [limited, expected, reason] of ends) {
-    const { most, why } = maximumOf({ ...LIMITS, ...limited });
-    assert.equal(most, expected);
-    assert.match(why, reason);
-    assert.doesNotMatch(why, / and the store| and there| and a process/);
-  }
-});
 
 test('the highest possible number beyond the last published rung is added only when it is clearly higher', () => {
   assert.deepEqual(rungsOf(19_900), [200, 2000, 10_000, 19_900]);
@@ -111,27 +87,6 @@ test('a number that overloads nothing, but costs more or adds latency, makes the
   };
   assert.equal(slower('both'), 'partly');
   assert.equal(slower('generator'), 'no');
-});
-
-test('latency measured with a full generator is attributed to the generator', () => {
-  for (const limit of ['generator', 'both'] as const) {
-    const found = withMany({ p99Ms: 80, limit });
-    assert.equal(found.verdict, 'no');
-    assert.equal(cellOf(found, /at 10,000 commands a second in all$/, /^19,900 connections/, /^p99/), 80);
-    assert.equal(figureOf(found, /p99, most connections ÷ fewest/), undefined);
-    assert.equal(found.tables[0]?.rows.at(-1)?.limit, limit);
-  }
-});
-
-test('the smallest pool with nearly the best rate is named, and the best number of threads', () => {
-  const found = connections.findingOf(MEASURED);
-  assert.equal(figureOf(found, /smallest pool/), 10);
-  assert.equal(figureOf(found, /its share of the best/), 0.95);
-  assert.equal(figureOf(found, /largest pool/), 1);
-  assert.equal(figureOf(found, /client threads with the best rate/), 1);
-  assert.equal(figureOf(found, /rate of the most threads/), 0.5);
-  assert.match(found.notes.at(-1) ?? '', /one core; .* on so few cores/);
-  assert.doesNotMatch(connections.findingOf({ ...MEASURED, cores: 16 }).notes.at(-1) ?? '', /so few cores/);
 });
 
 test('the time in which redis-benchmark opens connections is not counted as load time', () => {

@@ -5,8 +5,6 @@ import {
   limiter as experiment,
   type LimiterRow,
   limiterStateOf,
-  retransmitsOf,
-  slowMsOf,
   VARIANTS,
 } from '../../../../loadtest/labs/experiments/limiter.ts';
 import { medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
@@ -36,10 +34,6 @@ test('all limiters have the same rate: only bursts and queues differ', () => {
   }
 });
 
-const TBF = `qdisc tbf 1: root refcnt 3 rate 400Mbit burst 4600b lat 1ms
- Sent 18518506 bytes 12417 pkt (dropped 6332, overlimits 19382 requeues 0)
- backlog 0b 0p requeues 0
-`;
 const HTB = `qdisc htb 1: root refcnt 3 r2q 10 default 0x10 direct_packets_stat 0 direct_qlen 1000
  Sent 30247299 bytes 20178 pkt (dropped 0, overlimits 713 requeues 0)
  backlog 0b 0p requeues 0
@@ -47,35 +41,9 @@ class htb 1:10 root prio 0 rate 200Mbit ceil 400Mbit burst 781Kb cburst 1600b
  Sent 30247299 bytes 20178 pkt (dropped 0, overlimits 713 requeues 0)
 `;
 
-test('the output of tc is parsed: sizes by 1024, rates by 1000', () => {
-  const tbf = { rateBytesPerSecond: RATE, burstBytes: 4600, sentBytes: 18_518_506, drops: 6332, overlimits: 19_382 };
-  assert.deepEqual(limiterStateOf(TBF), tbf);
-  assert.equal(limiterStateOf(TBF.replace('4600b', '800Kb'))?.burstBytes, 819_200);
-});
-
 test('the smaller of burst and cburst counts, and the larger of rate and ceil', () => {
   const htb = { rateBytesPerSecond: RATE, burstBytes: 1600, sentBytes: 30_247_299, drops: 0, overlimits: 713 };
   assert.deepEqual(limiterStateOf(HTB), htb);
-});
-
-test('a discipline without a rate is not a limiter', () => {
-  assert.equal(
-    limiterStateOf('qdisc noqueue 0: root refcnt 2\n Sent 0 bytes 0 pkt (dropped 0, overlimits 0)\n'),
-    undefined,
-  );
-});
-
-test('retransmitted segments are read by name', () => {
-  assert.equal(retransmitsOf('Ip: A\nIp: 7\nTcp: InSegs OutSegs RetransSegs\nTcp: 10 20 3\n'), 3);
-});
-
-test('the slowlog total is the sum of its command times, in microseconds', () => {
-  const entries = [
-    [1, 1795268635, 12_000, ['KEYS', '*']],
-    [0, 1795268634, 30_500, ['GET', 'page']],
-  ];
-  assert.equal(slowMsOf(entries), 42.5);
-  assert.equal(slowMsOf([]), 0);
 });
 
 const FIGURES = {
@@ -124,11 +92,6 @@ test('the median of three runs is kept, by late reads, and by p99 where these ar
     );
   assert.deepEqual(times([0, 30], [0, 10], [0, 20]), { lateShare: 0, p99Ms: 20 });
   assert.deepEqual(times([0.1, 12], [0, 49], [0.2, 14]), { lateShare: 0.1, p99Ms: 12 });
-});
-
-test('a share of late reads is a stall even when the p99 hides it', () => {
-  const found = experiment.findingOf(rowsWith({ tbf: { lateShare: 0.02, drops: 1 }, htb: { lateShare: 0.02 } }));
-  assert.equal(found.verdict, 'yes');
 });
 
 test('without drops, or with stalls of only one kind, it holds in part', () => {

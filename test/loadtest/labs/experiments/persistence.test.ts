@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  attachedOf,
   breakLinks,
-  diskBytesOf,
   masterConfig,
   masterFigures,
-  ownLatencyOf,
   type PersistenceRow,
   replicaConfig,
   SETUPS,
@@ -15,7 +12,7 @@ import {
 } from '../../../../loadtest/labs/experiments/persistence/measure.ts';
 import { persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
-import { cellOf, claimOf, type Found } from './harness.ts';
+import { claimOf, type Found } from './harness.ts';
 
 type Change = (row: PersistenceRow) => Partial<PersistenceRow>;
 
@@ -89,19 +86,6 @@ test('evictions overrun the backlog, replicas cannot resync, the master stalls, 
   assert.deepEqual([p99?.get('x3: neither'), own?.get('x3: neither')], [4, 1]);
 });
 
-test('writes overrun the backlog and evictions are a small part of it: the sentence says so, and it holds in part', () => {
-  const found = findingWith((row) => ({ ...away(row), ...stalled(row) }));
-  assert.equal(found.verdict, 'partly');
-  assert.deepEqual(effectsOf(found), [true, true, false]);
-  assert.equal(columnOf(found, 'evicted').get('x5: 1 replica'), 400);
-  assert.equal(columnOf(found, 'stream to replicas').get('x5: 1 replica'), 7e6);
-  assert.equal(columnOf(found, 'share of evictions in it').get('x5: 1 replica'), (400 * 36) / 7e6);
-  const [most] = claimOf(found, /evictions during the break ÷ backlog/);
-  assert.equal(most, (400 * 36) / 2 ** 20);
-  const nearly: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 0 && { evicted: 5 * 29_000 }) });
-  assert.equal(findingWith(nearly).verdict, 'partly');
-});
-
 test('replicas lose nothing and the master does not stall: it does not hold, because the backlog was large enough', () => {
   const found = findingWith();
   assert.equal(found.verdict, 'no');
@@ -125,13 +109,6 @@ test('a p99 below twice the worst one without either, at any load, is not a stal
   assert.equal(claimOf(findingWith(noisy), STALLED)[1], false);
 });
 
-test('a p99 of a few milliseconds is not a stall of the master, however low the other one is', () => {
-  const found = findingWith((row) => ({ ...stalled(row), ...(isOfSite(row) && { longestMs: 19 }) }));
-  assert.equal(found.verdict, 'no');
-  assert.equal(claimOf(found, /largest p99 of save \+ 2 replicas/)[0], 15);
-  assert.equal(cellOf(found, /^What the master does/, /^x3: save \+ 2 replicas/, /^longest of its own/), 19);
-});
-
 test('when x3 without either already fails, in answers or in time, there is no baseline to compare with', () => {
   for (const worse of [{ answeredPerSecond: 6000 }, { p99Ms: 51 }]) {
     const change: Change = (row) => ({
@@ -145,42 +122,6 @@ test('when x3 without either already fails, in answers or in time, there is no b
     assert.equal(claimOf(found, text)[1], false);
     assert.deepEqual(claimOf(found, /not seen when x3 is not held without either/), [undefined, undefined]);
   }
-});
-
-test('a replica that was not following before the row did not fall out in it', () => {
-  const never: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 1 && { attachedBefore: 0 }) });
-  assert.equal(claimOf(findingWith(never), /replicas needed a full resync, of 3/)[0], 0);
-  assert.equal(findingWith(({ setup }) => (setup.replicas > 0 ? { attachedBefore: 0 } : {})).verdict, 'unseen');
-});
-
-test('the longest stall of a master is the largest of its latency events, and a fork is one of them', () => {
-  const latest = [
-    ['fork', 1795268635, 12, 18],
-    ['eviction-cycle', 1795268634, 2, 34],
-  ];
-  assert.deepEqual(ownLatencyOf(latest), { forkMs: 18, longestMs: 34 });
-  assert.deepEqual(ownLatencyOf([]), { forkMs: 0, longestMs: 0 });
-});
-
-test('disk bytes include every snapshot, the log, and what each rewrite of the log wrote in addition', () => {
-  const info: Readonly<Record<string, number>> = {
-    ...{ rdb_saves: 3, aof_current_size: 500, aof_rewrites: 2, aof_base_size: 40 },
-  };
-  const figure = (name: string): number => info[name] ?? 0;
-  assert.equal(diskBytesOf(figure, 1000), 3580);
-  assert.equal(
-    diskBytesOf(() => 0, 1000),
-    0,
-  );
-});
-
-test('only replicas that have the data count as attached', () => {
-  const info = {
-    slave0: 'ip=::1,port=1,state=online,lag=0',
-    slave1: 'ip=::1,port=2,state=send_bulk,lag=0',
-    slaves: '2',
-  };
-  assert.equal(attachedOf(info), 1);
 });
 
 test('a setup has only the settings that its name says', () => {

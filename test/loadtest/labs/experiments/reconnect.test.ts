@@ -84,18 +84,6 @@ test('waiting for a store that stays busy makes the statement hold in part, and 
   assert.equal(figureOf(idle, /^mean latency, .*numbers of clients/)?.toFixed(6), '1.500000');
 });
 
-test('new connections that add no waiting and leave the store equally busy do no harm', () => {
-  const found = reconnect.findingOf(measuredOf({ meanMs: 50, storeCores: 0.85, limit: 'neither' }));
-  assert.equal(found.verdict, 'no');
-  assert.equal(figureOf(found, /only the generator full/), 0);
-  assert.equal(figureOf(found, /with the store full/), 0);
-});
-
-test('a cost too small to measure is not used as a divisor', () => {
-  const measured = { ...measuredOf({ meanMs: 240, storeCores: 0.4 }), costs: costsOf(false, 50, 0) };
-  assert.ok(reconnect.findingOf(measured).claims.every(({ text }) => !text.includes('store time')));
-});
-
 test('a single number of clients with long waits, or with an idle store, is not enough for the whole answer', () => {
   const pairs = (few: readonly [number, number], many: readonly [number, number]) => {
     const closed = ([few, many] as const).flatMap(([meanMs, storeCores], at) => [

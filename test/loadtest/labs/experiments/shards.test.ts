@@ -26,12 +26,6 @@ test('more shards that no longer evict are a cure, and the statement does not ho
   assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), 0);
 });
 
-test('evictions that return with a different hit ratio make the statement hold in part', () => {
-  const found = findingOf({ hitRatio: 0.6, evictions: 1100 });
-  assert.equal(found.verdict, 'partly');
-  assert.equal(figureOf(found, /difference of the hit ratios/)?.toFixed(2), '0.13');
-});
-
 test('evictions and their growth are one effect: with a different hit ratio too, nothing of the statement holds', () => {
   assert.equal(findingOf({ hitRatio: 0.6, calmEvictions: 1100 }).verdict, 'no');
   assert.equal(findingOf({ hitRatio: 0.6, evictions: 500 }).verdict, 'no');

@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { aloneRead, type HashRead } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
 import {
-  clientsOf,
-  depthOf,
   readValues,
-  SIZES,
   storeValues,
   type Transfer,
   unsizedGets,
@@ -71,7 +68,6 @@ const LINK_STORE = /busy cores of the store/;
 const REPLY = /time of a reply of 3,000 fields/;
 const WHOLE = /time of the whole hash/;
 const BESIDE = /p99 of small reads beside/;
-const WRITE = /per HSET/;
 
 test('a full link, an idle store, fast chunked reads and equal writes: the lesson of large values holds', () => {
   const found = findingOf();
@@ -80,13 +76,6 @@ test('a full link, an idle store, fast chunked reads and equal writes: the lesso
   assert.deepEqual(claimOf(found, LINK_STORE), [0.1, true]);
   assert.deepEqual(columnOf(tableOf(found, /loopback/), /^rate/).slice(1), [50_000, 400_000]);
   assert.deepEqual(found.tables[0]?.rows.at(-1)?.name, 'SET of 4 KiB, 5,000 at once'.replace('4 KiB', '4\u00a0KiB'));
-});
-
-test('without a link nothing is claimed about an idle processor, and the reason is given', () => {
-  const found = findingOf({ link: 'needs root for network namespaces' });
-  assert.equal(found.verdict, 'partly');
-  assert.deepEqual(claimOf(found, LINK_STORE), [undefined, undefined]);
-  assert.match(found.notes.join(' '), /no link of a known bandwidth .*: needs root for network namespaces\./);
 });
 
 test('chunked reads that delay others more than whole reads do make the lesson hold in part, and the time for the whole hash is given', () => {
@@ -113,13 +102,6 @@ test('a read without answers has no figures, and the lesson is drawn from the ot
   assert.match(found.notes.join(' '), /HMGET, 30: not answered once/);
 });
 
-test('a hash whose fields take twice as long to write because there are many is reported to slow writes', () => {
-  const found = findingOf({ writes: writes(2, 4) });
-  assert.equal(found.verdict, 'partly');
-  assert.deepEqual(claimOf(found, WRITE), [2, false]);
-  assert.deepEqual(columnOf(tableOf(found, /^Writing one field/), /store per command/), [2, 4, 0.2, 0.4]);
-});
-
 test('no lesson without a published effect, and a small gain of chunks is attributed to the round trip only with figures', () => {
   const figures = (fewUs: number) =>
     findingOf({
@@ -142,11 +124,6 @@ test('replies smaller than the requested values give no measurement', () => {
 test('a rate of values of megabytes counts the part of a reply that arrived within the time', () => {
   const half = { bytes: 4 * MIB, answered: 0, receivedBytes: 2 * MIB, seconds: 0.5 };
   assert.ok(Math.abs(valueBytesPerSecond(half) / (4 * MIB) - 1) < 0.001);
-});
-
-test('a pipeline is as deep as published for small values, and never carries more bytes for large ones', () => {
-  assert.deepEqual(SIZES.map(depthOf), [5000, 5000, 1250, 312, 78, 19, 4]);
-  assert.ok(SIZES.every((bytes) => depthOf(bytes) * bytes * clientsOf(depthOf(bytes)) <= 64 * MIB));
 });
 
 test('stored values come back whole; values that redis-benchmark only sizes do not', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { FINDING_FILE, keepFinding, readFinding } from '../../../../loadtest/labs/kit/keep.ts';
 import { findingOf } from '../../../fakes/finding.ts';
@@ -13,13 +13,6 @@ beforeEach(() => {
   out = mkdtempSync(join(tmpdir(), 'serpcache-keep-'));
 });
 afterEach(() => rmSync(out, { recursive: true, force: true }));
-
-test('a finding is kept in its own folder, with a plot for each chart', async () => {
-  const folder = await keepFinding(findingOf(), out, NOW_MS);
-  assert.equal(basename(folder), '2026-11-21T10-20-30-batch');
-  assert.deepEqual(readdirSync(folder).sort(), ['batch-asks.svg', 'batch.svg', FINDING_FILE]);
-  assert.match(readFileSync(join(folder, FINDING_FILE), 'utf8'), /^\{\n {2}"version": 2,\n/);
-});
 
 test('a kept finding is read back unchanged, including missing values', async () => {
   const folder = await keepFinding(findingOf(), out, NOW_MS);

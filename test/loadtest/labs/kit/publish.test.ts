@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { findingSection, MAX_RECORD_BYTES, publishFinding } from '../../../../loadtest/labs/kit/publish.ts';
-import { asksChart, type FakeFindingOptions, findingOf, rateChart } from '../../../fakes/finding.ts';
+import { type FakeFindingOptions, findingOf, rateChart } from '../../../fakes/finding.ts';
 
 const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];
 const OTHER = '<!-- finding: batch-lua -->\nkept\n<!-- /finding: batch-lua -->';
@@ -32,15 +32,6 @@ test('the text between the markers is replaced, and everything else stays', () =
   assert.ok(page.startsWith(`${before}${START}\n## Commands in a batch\n`), page.slice(0, 200));
   assert.ok(page.endsWith(`(records/batch.json)).\n${END}${after}`), page.slice(-200));
   assert.ok(!page.includes('earlier words'));
-});
-
-test('its plots are written, plots it no longer has are removed, and plots of other findings stay', () => {
-  const others = ['batches.svg', 'batch-lua.svg', 'batch-lua-old.svg', 'batch-notes.txt', 'x-batch.svg'];
-  mkdirSync(join(folder, 'plots'));
-  for (const file of [...others, 'batch.svg', 'batch-old.svg']) writeFileSync(join(folder, 'plots', file), 'old');
-  published(`${START}\n${END}\n${OTHER}\n`, findingOf({ finding: { charts: [asksChart()] } }));
-  assert.deepEqual(plots(), [...others, 'batch-asks.svg'].sort());
-  assert.match(readFileSync(join(folder, 'plots', 'batch-asks.svg'), 'utf8'), /^<svg /);
 });
 
 test('a page without exactly one ordered pair of markers stays unchanged, and so do its plots', () => {

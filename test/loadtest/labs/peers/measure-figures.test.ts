@@ -48,20 +48,6 @@ test('each figure has the right value, and the right direction for "better"', ()
 
 const FROM_STORE = { storeCommands: 1, storeCommandsAtRate: 1 };
 
-test('a peer that coalesces reads of its store counts as in memory at full speed, but not at a rate', () => {
-  const given: Given = { page: { storeCommands: 0.03, storeCommandsAtRate: 0.98 }, dead: {} };
-  const all = compared([outcome('peer', given), l1({ page: {}, dead: {} }), l2({ page: {}, dead: {} })]);
-  assert.deepEqual(
-    all.filter((one) => / page/.test(one)),
-    [
-      'requests per core, one page: peer, serpcache L1',
-      'fresh pages answered without an engine: peer, serpcache L1',
-      'expired pages answered without an engine: peer, serpcache L1',
-      'time to refuse an unknown page without an engine: peer, serpcache L1',
-    ],
-  );
-});
-
 test('pages are from the store from 0.5 commands a page on, and those are compared only with serpcache L2', () => {
   const ours = [l1({ many: {} }), l2({ many: FROM_STORE })];
   const like = (each: number) =>

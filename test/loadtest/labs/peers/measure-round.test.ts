@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wrkReport } from '../../../../loadtest/http-driver/wrk.ts';
-import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import {
+  bytesPerPage,
   coresFor,
   type Looked,
+  type MemoryLooked,
+  memoryFiguresOf,
   type PageRound,
   pageFigures,
   roundOf,
@@ -104,19 +106,6 @@ test('a single-threaded server is full at one core however many there are; a mul
   assert.equal(fullOn(16, undefined, {}), 'neither');
 });
 
-test('wrk is full at one core and the store at another; if they share one, both are full when their sum fills it', () => {
-  assert.equal(fullOn(4, undefined, { clientCores: 0.98 }), 'generator');
-  assert.equal(fullOn(4, undefined, { clientCores: 1.4, storeCores: 0.9 }), 'generator');
-  const both = { clientCores: 0.95, storeCores: 0.45 };
-  assert.equal(fullOn(4, undefined, both), 'neither');
-  assert.equal(fullOn(2, undefined, both), 'generator');
-});
-
-test('Varnish is the only peer whose threads take more than one core', () => {
-  const many = PEERS.filter(({ mostCores = 1 }) => mostCores !== 1).map(({ name }) => name);
-  assert.deepEqual(many, ['Varnish']);
-});
-
 test('a report of wrk gives its rate and its requests, and without a rate it is refused', () => {
   const report = '  26671 requests in 2.00s, 111.79MB read\nRequests/sec:  13333.21\nTransfer/sec:     55.88MB\n';
   assert.deepEqual(wrkReport(report), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
@@ -133,4 +122,32 @@ test('each kind of error that wrk reports is counted, alone and with the others'
     errors('  Socket errors: connect 1, read 20, write 300, timeout 4000\n  Non-2xx or 3xx responses: 50000\n'),
     54_321,
   );
+});
+
+/** 400 pages, of which a quarter was evicted again. */
+const FILLED: MemoryLooked = {
+  before: { whole: 9_000_000, resident: 5_000_000, store: 700_000, disk: 10_000 },
+  after: { whole: 12_000_000, resident: 8_000_000, store: 1_300_000, disk: 1_210_000 },
+  pages: 400,
+  filled: { bodyBytes: 1_638_400, requests: 400 },
+  missedShare: 0.25,
+};
+
+test('memory of a page is the growth of process, store and files over the number of pages still there', () => {
+  assert.deepEqual(memoryFiguresOf(FILLED), {
+    pageBytes: 4096,
+    keptShare: 0.75,
+    residentPerPage: 10_000,
+    storePerPage: 2000,
+    diskPerPage: 4000,
+    residentBytes: 12_000_000,
+  });
+  assert.equal(bytesPerPage(memoryFiguresOf(FILLED)), 16_000);
+});
+
+test('a peer that keeps one page of twenty is measured; a peer that keeps fewer is not', () => {
+  assert.equal(memoryFiguresOf({ ...FILLED, missedShare: 0.9 }).keptShare.toFixed(6), '0.100000');
+  assert.throws(() => memoryFiguresOf({ ...FILLED, missedShare: 0.96 }), /^Error: of 400 pages it keeps 16$/);
+  // A background refresh is a search too.
+  assert.throws(() => memoryFiguresOf({ ...FILLED, missedShare: 1.5 }), /keeps 0$/);
 });
