@@ -94,7 +94,7 @@ export type BenchResult = Awaited<ReturnType<typeof resultOf>>;
 
 export type BenchResults = Readonly<Record<string, BenchResult>>;
 
-export const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
+export const COMMITTED_FILE = join(import.meta.dirname, 'records', 'committed.json');
 const VERSION = 2;
 
 /** Empty where there is no file. @throws when it holds something else. */

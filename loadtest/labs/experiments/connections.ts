@@ -1,6 +1,6 @@
 import { bytesText, countText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
-import type { Claim, FindingTable } from '../kit/finding.ts';
+import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { peakClientBytes } from '../kit/meters.ts';
 import { PUBLISHED_MIX } from '../kit/mix.ts';
@@ -32,7 +32,7 @@ const PILOT_REQUESTS = 20_000;
 const LEAST_OF_EACH = 5;
 
 /** Connections of one process; the largest pool is the published one. */
-export const POOLS = [1, 3, 10, 30, 100];
+const POOLS = [1, 3, 10, 30, 100];
 /** Commands that a process has under way, about: the same number on each connection of its pool. */
 const UNDER_WAY = 100;
 
@@ -47,8 +47,8 @@ const THREADS_PILOT_REQUESTS = 200_000;
 
 interface PoolRow extends DrivenRow {
   readonly connections: number;
-  /** Commands of each connection that are under way at once; absent at a rate. */
-  readonly pipeline?: number;
+  /** Commands of each connection that are under way at once. */
+  readonly pipeline: number;
 }
 
 export type ConnectionsMeasured = Awaited<ReturnType<typeof measure>>;
@@ -75,7 +75,7 @@ export const connections = defineExperiment({
   sentence:
     'Connections cost processor time and memory of the store: give each process the smallest pool that reaches nearly its best rate, and no more client threads than cores.',
   measure,
-  tables: ({ oneRate, fullSpeed, poolsAtRate, pools, threads }) => [
+  tables: ({ oneRate, fullSpeed, pools, threads }) => [
     tableOf({
       title: `Connections to one store, at ${countText(ONE_RATE)} commands a second in all`,
       rows: oneRate,
@@ -89,8 +89,14 @@ export const connections = defineExperiment({
       name: (row) => `${countText(row.clients)} connections`,
       columns: [...TIMES, ...CORES, ...STORE_TIME],
     }),
-    poolTable(poolsAtRate, `at ${countText(ONE_RATE)} commands a second`),
-    poolTable(pools, `with about ${UNDER_WAY} commands under way in all`),
+    tableOf({
+      title: `The pool of one process, with about ${UNDER_WAY} commands under way in all`,
+      rows: pools,
+      name: ({ connections: size, pipeline }) => `pool of ${size} × ${pipeline}`,
+      columns: [...DRIVEN, ['generator time per command', 'us', (row) => row.generatorUs]],
+      published: (row) =>
+        row.connections === POOLS.at(-1) ? 'pool of 100, socket timeout 5 s, connect timeout 2 s' : undefined,
+    }),
     tableOf({
       title: `Threads of one client with ${THREAD_CLIENTS} connections and ${THREAD_PIPELINE} commands at once on each`,
       rows: threads,
@@ -126,7 +132,7 @@ export const connections = defineExperiment({
     const { leastBytes, mostBytes, keys } = PUBLISHED_MIX;
     return [
       whyNoMore,
-      `At one rate and in pools our own driver sends the published mix (one write to four reads, ${leastBytes}–${mostBytes} B, ${countText(keys)} keys) at a fixed rate, whatever is answered. A row includes the driver's own processor time: where the driver was full, the latency is its own.`,
+      `At one rate and in the pool our own driver sends the published mix (one write to four reads, ${leastBytes}–${mostBytes} B, ${countText(keys)} keys) at a fixed rate, whatever is answered. A row includes the driver's own processor time: where the driver was full, the latency is its own.`,
       `At full speed redis-benchmark sends GET for values of the same sizes. It opens at most ${countText(MOST_CLIENTS)} connections. All of them wait at once, so p50 cannot be below their number over the rate: compare the rates.`,
       'Store time is processor time of the store for one command. It does not depend on the speed of the generator. It includes idle connections, because the store checks each connection once a second.',
       `The limit on connection memory was removed. With maxmemory-clients at ${bytesText(share)} (25 % of 1 GiB, as deploy/redis has it) and ${bytesText(bytesEach)} for each, the store would begin to close connections at ${countText(Math.floor(share / bytesEach))} busy ones.`,
@@ -212,26 +218,13 @@ function clientClaims({ pools, threads }: ConnectionsMeasured): readonly Claim[]
   ];
 }
 
-function poolTable(rows: readonly PoolRow[], how: string): FindingTable {
-  return tableOf({
-    title: `The pool of one process, ${how}`,
-    rows,
-    name: ({ connections: size, pipeline }) =>
-      pipeline === undefined ? `pool of ${size}` : `pool of ${size} × ${pipeline}`,
-    columns: [...DRIVEN, ['generator time per command', 'us', (row) => row.generatorUs]],
-    published: (row) =>
-      row.connections === POOLS.at(-1) ? 'pool of 100, socket timeout 5 s, connect timeout 2 s' : undefined,
-  });
-}
-
 async function measure(lab: Lab) {
   const { wide, rungs, whyNoMore } = await startLadder(lab);
   return {
     // From few connections to many, as the next ones.
     oneRate: await atOneRate(lab, wide, rungs),
     fullSpeed: await atFullSpeed(lab, wide, rungs),
-    poolsAtRate: await poolRows(lab, wide, false),
-    pools: await poolRows(lab, wide, true),
+    pools: await poolRows(lab, wide),
     threads: await clientThreads(lab, wide.store),
     cores: lab.cores.generatorCount,
     whyNoMore,
@@ -277,24 +270,23 @@ async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]):
   );
 }
 
-/** One process with a pool: at a given rate, or with a given number of commands under way. */
-function poolRows(lab: Lab, wide: WideStore, isSaturated: boolean): Promise<readonly PoolRow[]> {
+/** One process with a pool that has a given number of commands under way. */
+function poolRows(lab: Lab, wide: WideStore): Promise<readonly PoolRow[]> {
   return alternately<number, PoolRow>(
     POOLS,
     ROUNDS,
     async (size) => {
       const pipeline = pipelineOf(size);
-      lab.say(`a pool of ${size}, ${isSaturated ? `${size * pipeline} under way` : `${countText(ONE_RATE)}/s`}`);
-      const load = isSaturated ? { pipeline } : { ratePerSecond: ONE_RATE };
-      const row = await mixRow(lab, wide, { connections: size, seconds: lab.seconds(POOL_SECONDS), ...load });
-      return { ...row, connections: size, pipeline: isSaturated ? pipeline : undefined };
+      lab.say(`a pool of ${size}, ${size * pipeline} under way`);
+      const row = await mixRow(lab, wide, { connections: size, seconds: lab.seconds(POOL_SECONDS), pipeline });
+      return { ...row, connections: size, pipeline };
     },
-    (row) => (isSaturated ? -row.perSecond : row.meanMs),
+    ({ perSecond }) => -perSecond,
   );
 }
 
 /** Commands that each connection of a pool has under way. */
-export function pipelineOf(size: number): number {
+function pipelineOf(size: number): number {
   return Math.round(UNDER_WAY / size);
 }
 

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { column } from '../../../src/operations/doctor/collect/proc.ts';
 import { disciplinesOf } from '../../../src/operations/doctor/collect/tc.ts';
 import { createRandom } from '../../random.ts';
 import { limitersOf } from '../../sample/host.ts';
@@ -9,7 +7,7 @@ import { runDriver } from '../kit/driven.ts';
 import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
+import { busyOf, limitOf } from '../kit/meters.ts';
 import { randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { alternately } from '../kit/rounds.ts';
@@ -27,8 +25,6 @@ const ROUNDS = 3;
 const ROW_SECONDS = 2;
 /** Beside the load: starting and ending the reader. */
 const AROUND_SECONDS = 20;
-/** As deploy/redis has it. */
-const SLOWLOG_LENGTH = 512;
 
 /** One configuration of a limiter, and whether it is right for the load. */
 interface Variant {
@@ -87,15 +83,6 @@ export interface LimiterRow {
   readonly p99Ms: number;
   /** Share of all reads without a page within the deadline, or not sent because of those before. */
   readonly lateShare: number;
-  readonly store: {
-    readonly cores: number;
-    /** All new entries of its slowlog together. */
-    readonly slowMs: number;
-    /** Mean execution time of a read. */
-    readonly readMs: number;
-  };
-  /** TCP segments that were sent again. */
-  readonly retransmits: number;
   readonly limiter?: LimiterState;
   /** Share of all reads. */
   readonly refusedShare: number;
@@ -157,21 +144,6 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         ['not asked', 'share', (row) => row.refusedShare],
       ],
     }),
-    tableOf({
-      title: 'How a doctor could tell',
-      // Its limit is in the first table.
-      rows: rows.map(({ limit: _, ...row }) => row),
-      name: ({ variant }) => variant.name,
-      columns: [
-        ['dropped', 'count', (row) => row.limiter?.drops],
-        ['held back', 'count', (row) => row.limiter?.overlimits],
-        ['burst set', 'bytes', (row) => row.limiter?.burstBytes],
-        ['sent again', 'count', (row) => row.retransmits],
-        ['slowlog', 'ms', (row) => row.store.slowMs],
-        ['in the store', 'us', (row) => row.store.readMs * 1000],
-        ['store', 'cores', (row) => row.store.cores],
-      ],
-    }),
   ],
   charts: (rows) => [
     chartOf({
@@ -219,7 +191,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
     `All limiters allow ${(RATE_BYTES * 8) / 1e6} mbit/s. Pages of 4–16 KB are read in bursts of ${LOAD.burst} over ${LOAD.clients} connections, ${LOAD.burstsPerSecond} bursts a second at random distances (Poisson): ${Math.round((LOAD.burstsPerSecond * MEAN_BURST_BYTES * 100) / RATE_BYTES)} % of the rate on average. The bursts are the same for every row.`,
     "Reads go through the project's own adapter, with its deadline of 50 ms, its breaker and its one connection for each process. Late: no page in time. Not asked: refused by the breaker because of earlier late reads.",
     'A right burst is 4 × rate ÷ HZ (HZ 250) or the bytes that are requested at once, whichever is more; tc-tbf(8) asks for at least rate ÷ HZ. For an htb without a burst tc itself chooses 1600 bytes, because it takes HZ for 10⁹ where timers are fine.',
-    'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts a packet that is larger than its burst into packets of the wire; htb lets it pass and waits afterwards. A limiter on the same machine reports a refused packet to TCP, which tries again without counting a retransmit: look at drops, not at retransmits. Right limiters hold back as well.',
+    'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts a packet that is larger than its burst into packets of the wire; htb lets it pass and waits afterwards. Right limiters hold back as well.',
     `Each row is the median of ${ROUNDS} runs, taken in turns.`,
   ],
 });
@@ -255,15 +227,11 @@ async function measureRow(
   plan: BurstPlan,
 ): Promise<LimiterRow> {
   await namespace.shape('replies', variant.discipline, variant.classes);
-  await store.command('SLOWLOG', 'RESET');
-  const before = await storeFigures(store);
   const busyMs = store.processorMs();
   const main = join(import.meta.dirname, 'limiter', 'reader.ts');
   const limitMs = (plan.seconds + AROUND_SECONDS) * 1000;
   const reads = await runDriver<BurstReads>(lab, { main, plan, limitMs });
-  // Before the store is asked, because its replies go through the limiter as well.
   const limiterState = limiterStateOf(await namespace.tcStatistics('replies'));
-  const after = await storeFigures(store);
   // Cores over the time of the load: the reader takes a while to start and to end.
   const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
   const share = (count: number): number => count / Math.max(1, reads.asked);
@@ -274,33 +242,11 @@ async function measureRow(
     p99Ms: reads.latencyMs.p99,
     lateShare: share(reads.late + reads.refused),
     refusedShare: share(reads.refused),
-    store: {
-      cores,
-      slowMs: slowMsOf(await store.command('SLOWLOG', 'GET', SLOWLOG_LENGTH)),
-      readMs: (after.us - before.us) / Math.max(1, after.calls - before.calls) / 1000,
-    },
-    retransmits: after.retransmits - before.retransmits,
     pagesPerSecond: reads.inTime / reads.seconds,
     bytesPerSecond: reads.pageBytes / reads.seconds,
     limit: limitOf(busyOf(cores, reads)),
     limiter: limiterState,
   };
-}
-
-async function storeFigures(store: LabStore) {
-  const snmp = readFileSync(`/proc/${store.pid()}/net/snmp`, 'utf8');
-  return { ...(await commandStats(store, 'get')), retransmits: retransmitsOf(snmp) };
-}
-
-/** @param entries of `SLOWLOG GET`: number, time, microseconds, command. */
-export function slowMsOf(entries: unknown): number {
-  if (!Array.isArray(entries)) return 0;
-  return entries.reduce<number>((sum, entry) => sum + (Array.isArray(entry) ? Number(entry[2]) / 1000 : 0), 0);
-}
-
-/** In the namespace of the process. @param snmp /proc/<pid>/net/snmp: a line of names, a line of figures. */
-export function retransmitsOf(snmp: string): number {
-  return column('Tcp', 'RetransSegs', snmp) || 0;
 }
 
 /** A limiter as tc shows it: its settings, and its counters since it was set up. */

@@ -229,7 +229,7 @@ const MOST_SECONDS = 30;
  */
 export function countedBenchmark(lab: Lab, { store, targets }: WideStore) {
   let runs = 0;
-  return async (options: Required<Pick<BenchmarkOptions, 'clients' | 'requests'>> & { readonly reconnects?: true }) => {
+  return async (options: Required<Pick<BenchmarkOptions, 'clients' | 'requests'>>) => {
     await allClosed(lab, store);
     runs += 1;
     const host = targets[runs % targets.length]?.host ?? store.host;

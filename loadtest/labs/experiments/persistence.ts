@@ -5,7 +5,6 @@ import {
   BACKLOG_BYTES,
   breakSeconds,
   evictionBytes,
-  MEMORY_BYTES,
   measureRow,
   type PersistenceRow,
   SETUPS,
@@ -71,33 +70,14 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
         ['longest', 'ms', (row) => row.maxMs],
         ['store', 'cores', (row) => row.storeCores],
         ['full resyncs', 'count', (row) => replicated(row)?.fullSyncs],
-        ['partial', 'count', (row) => replicated(row)?.partialSyncs],
-        ['partial refused', 'count', (row) => replicated(row)?.refusedSyncs],
-        ['replicas away', 'seconds', (row) => replicated(row)?.awaySeconds],
+        ['evicted', 'per-second', (row) => row.evicted / row.seconds],
+        ['longest of its own', 'ms', (row) => row.longestMs],
         ['attached at the end', 'text', (row) => replicated(row) && `${row.attached} of ${row.setup.replicas}`],
       ],
       published: ({ setup, times }) => {
         if (setup.name === SITE_NAME && times > 1) return 'replicas fall out, the master stalls';
         return setup.name === BARE_NAME && times === 3 ? 'held, 7,000/s a shard' : undefined;
       },
-    }),
-    tableOf({
-      title: 'What the master does for it',
-      rows: rows.map(({ limit: _, ...row }) => row),
-      name: rowName,
-      columns: [
-        ['evicted', 'per-second', (row) => row.evicted / row.seconds],
-        ['stream to replicas', 'bytes-per-second', (row) => streamed(row) && row.streamBytes / row.seconds],
-        ['share of evictions in it', 'share', (row) => streamed(row) && evictionBytes(row) / row.streamBytes],
-        ['the backlog holds', 'seconds', (row) => streamed(row) && BACKLOG_BYTES / (row.streamBytes / row.seconds)],
-        ['forks', 'count', (row) => row.forks],
-        ['longest fork', 'ms', (row) => row.forkMs],
-        ['longest of its own', 'ms', (row) => row.longestMs],
-        ['snapshots', 'count', (row) => row.snapshots],
-        ['written to disk', 'bytes', (row) => row.diskBytes],
-        ['peak memory', 'bytes', (row) => row.peakBytes],
-        ['peak memory ÷ maxmemory', 'times', (row) => row.peakBytes / MEMORY_BYTES],
-      ],
     }),
   ],
   charts: (rows) => [
@@ -177,9 +157,9 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     'The memory is scaled: 128 MB, one 64th of a shard of 8 GB. Two settings that have to last as long as the memory takes are scaled by the same factor: the buffer for a replica (4 of 256 MB, as in deploy/redis) and the rule for snapshots (`save 1 156` for `save 60 10000`). The backlog is the default 1 MB, not scaled. Loopback is faster than a network, which favours replicas. Forks and copies are a 64th as well: at 8 GB each fork takes as many times longer.',
     'Every row begins with the same store, started again from one snapshot: full, and loaded by the mix for a while, so that it holds the most requested keys. The evictions of a row are then its own. A row without either that is not held is measured once more, and counts as it is then.',
     'In every row with replicas their links break once, for a fifth of the row and at most a second: they are stopped and their connections cut. Replicas that did not follow before their row do not count for the claims. A full resync that has to begin again did not finish: more was written meanwhile than the buffer for a replica holds. One that is under way when the row ends says nothing.',
-    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it. Their share of the stream is computed from the evictions; the master counts the stream itself. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
+    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it. Its bytes are computed from the evictions. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
     'Replicas and the children of masters (snapshots, full resyncs) run on the processors of the generator, replicas at the lowest priority, because there are no other machines: the generator lacks that time for moments. The longest of its own is measured by the master itself, and free of that.',
-    'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it. Disk is what the master wrote: its log, and its snapshots; peak memory is its resident memory together with the memory that its children made it copy.',
+    'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it.',
   ],
 });
 
@@ -194,9 +174,4 @@ function rowName({ setup, times }: Pick<PersistenceRow, 'setup' | 'times'>): str
 /** The same row when it has replicas. */
 function replicated(row: PersistenceRow): PersistenceRow | undefined {
   return row.setup.replicas === 0 ? undefined : row;
-}
-
-/** Undefined: nothing was written for replicas. */
-function streamed({ setup, streamBytes }: Pick<PersistenceRow, 'setup' | 'streamBytes'>): true | undefined {
-  return setup.replicas > 0 && streamBytes > 0 ? true : undefined;
 }

@@ -7,8 +7,6 @@ import { chartOf, tableOf } from '../kit/table.ts';
 import {
   allClosed,
   CORES,
-  type Counted,
-  countedBenchmark,
   mixRow,
   STORE_TIME,
   startLadder,
@@ -50,23 +48,11 @@ export const KEPT_PUBLISHED_MS: Readonly<Record<number, number>> = { 200: 60, 20
 const SHARE_OF_MAXIMUM = 0.5;
 const COST_CLIENTS = 50;
 const ROUNDS = 2;
-const [CLOSED_LOOP_SECONDS, COST_SECONDS, BENCHMARK_SECONDS] = [1.5, 2, 1.5];
-const PILOT_REQUESTS = 4000;
-/** The first request of each client has a connection that was opened before the time began. */
-const LEAST_OF_EACH = 5;
-/** A row connects to one address, which has about 28,000 ports, and each may be held for a minute. */
-const MOST_CONNECTS = 20_000;
-
+const [CLOSED_LOOP_SECONDS, COST_SECONDS] = [1.5, 2];
 type ClosedRow = Awaited<ReturnType<typeof closedLoopRow>>;
 
 export interface CostRow extends Omit<ClosedRow, 'clients'> {
   readonly isTls: boolean;
-}
-
-interface BenchmarkRow extends Counted {
-  readonly isKept: boolean;
-  /** From one answer to the next as each client sees it, connecting included. */
-  readonly roundMs: number;
 }
 
 export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
@@ -81,7 +67,7 @@ export const reconnect = defineExperiment({
   sentence:
     'Keep connections: a new one for each request costs processor time on both sides, and far more with TLS. An idle store under waiting clients is a reason to count connects.',
   measure,
-  tables: ({ closed, costs, benchmarks }) => [
+  tables: ({ closed, costs }) => [
     tableOf({
       title: 'Each client asks again as soon as it was answered',
       rows: closed,
@@ -108,18 +94,6 @@ export const reconnect = defineExperiment({
         ['generator time per command', 'us', (row) => row.generatorUs],
         ...CORES,
         ['errors', 'count', (row) => row.errors],
-      ],
-    }),
-    tableOf({
-      title: 'The same by redis-benchmark (GET only)',
-      rows: benchmarks,
-      name: (row) => `${countText(row.clients)} clients, ${row.isKept ? 'kept' : 'new each time'}`,
-      columns: [
-        ['answered', 'per-second', (row) => row.perSecond],
-        ['round of a client', 'ms', (row) => row.roundMs],
-        ['p99 without connecting', 'ms', (row) => row.p99Ms],
-        ...CORES,
-        ...STORE_TIME,
       ],
     }),
   ],
@@ -153,10 +127,9 @@ export const reconnect = defineExperiment({
           ]),
       'Our own driver sends the published mix in a closed loop: each client has one request under way, so the mean latency is clients over rate. A row whose limit is the generator shows what one core can ask; that the store idles is part of the answer.',
       'On loopback the kernel does most of a TCP handshake on the core of the client; over a network the store’s machine does its half of it, and every connect waits a round trip more.',
-      'Each row of the closed loop is the faster of two runs that took turns with the others, because other load on the machine can only slow a run down; a row of redis-benchmark is one run.',
+      'Each row of the closed loop is the faster of two runs that took turns with the others, because other load on the machine can only slow a run down.',
       'All connections are open when a row begins, each at another point of its life, as after a long time; latency includes connecting.',
       `Rows of one rate: ${COST_CLIENTS} clients connect for each request as fast as the generator can, then the same number of kept connections is asked at that rate. Store time is the store’s processor time over the commands of both rounds; the kept rows at a low rate are counted in steps of 10 ms.`,
-      'redis-benchmark -k 0 is another generator, written in C: a difference to the driver’s rows is the generator’s own. It starts the clock of a request after connecting, so its p99 lacks the connecting. The round of a client is clients over rate.',
       `A closed connection may hold its local port for a minute, and there are some 28,000 to one address: the connects are spread over eight loopback addresses, with TLS over one. ${errors === 0 ? 'No connect failed in any row' : `${countText(errors)} requests or connects failed in all rows`}.`,
       'Published latencies of new connections do not say the number of clients: they stand beside 2,000.',
     ];
@@ -164,13 +137,12 @@ export const reconnect = defineExperiment({
 });
 
 /** Clients wait longer although the store is less busy. Means over all numbers of clients: one disturbed row decides nothing. */
-function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[] {
+function waitClaims({ closed }: ReconnectMeasured): readonly Claim[] {
   const pairs = closed.flatMap((anew) => {
     const kept = closed.find((row) => row.policy === KEPT && row.clients === anew.clients);
     return anew.policy !== EACH || kept === undefined ? [] : [{ anew, kept }];
   });
   const most = pairs.at(-1);
-  const other = benchmarks.find(({ isKept }) => !isKept);
   const fullShare = (...limits: readonly string[]): number | undefined =>
     most && pairs.filter(({ anew }) => limits.includes(anew.limit)).length / pairs.length;
   return [
@@ -198,11 +170,6 @@ function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[]
     // A full generator: all clients wait for the side that connects. A full store: accepting makes it slow.
     { text: 'rows of new connections with only the generator full', figure: fullShare('generator'), unit: 'share' },
     { text: 'rows of new connections with the store full', figure: fullShare('store', 'both'), unit: 'share' },
-    {
-      text: 'rate of redis-benchmark ÷ the driver, new each time, fewest clients',
-      figure: other && pairs[0] && other.perSecond / pairs[0].anew.perSecond,
-      unit: 'times',
-    },
   ];
 }
 
@@ -228,7 +195,6 @@ async function measure(lab: Lab) {
   const { wide, rungs, whyNoMore } = await startLadder(lab, SHARE_OF_MAXIMUM, CLIENTS);
   return {
     closed: await closedLoopRows(lab, wide, rungs),
-    benchmarks: await benchmarkRows(lab, wide, rungs),
     costs: await costRows(lab, wide),
     rungs,
     whyNoMore,
@@ -308,23 +274,4 @@ export function together(rows: readonly CostRow[]) {
     connectsPerSecond: over((row) => row.connects) / seconds,
     errors: over((row) => row.errors),
   };
-}
-
-/** The same by redis-benchmark, which is written in C: a difference to our driver's rows is the generator's own. */
-async function benchmarkRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly BenchmarkRow[]> {
-  const once = countedBenchmark(lab, wide);
-  const rows: BenchmarkRow[] = [];
-  for (const clients of rungs) {
-    for (const isKept of [true, false]) {
-      lab.say(`redis-benchmark, ${countText(clients)} clients, ${isKept ? 'kept' : 'new each time'}`);
-      const load = { clients, reconnects: isKept ? undefined : (true as const) };
-      // At two thousand clients a pilot takes as long as the row: the row before gives the expected rate.
-      const expected =
-        rows.findLast((row) => row.isKept === isKept) ?? (await once({ ...load, requests: PILOT_REQUESTS }));
-      const wanted = Math.max(clients * LEAST_OF_EACH, Math.round(expected.perSecond * lab.seconds(BENCHMARK_SECONDS)));
-      const run = await once({ ...load, requests: isKept ? wanted : Math.min(MOST_CONNECTS, wanted) });
-      rows.push({ ...run, isKept, roundMs: (clients / run.perSecond) * 1000 });
-    }
-  }
-  return rows;
 }

@@ -46,9 +46,9 @@ export const shards = defineExperiment({
     const atRates = GROWTHS.flatMap((growth) => sides.map((side) => ({ side, growth })));
     // Full speed last: its buffers are part of maxmemory, and a slow row takes long to fill the memory that they release.
     const atFullSpeed = sides.map((side) => ({ side }));
-    return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))], empty: sides };
+    return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))] };
   },
-  tables: ({ rows, empty }) => [
+  tables: ({ rows }) => [
     tableOf({
       title: 'The same memory in 1, 3 and 6 shards',
       rows,
@@ -61,16 +61,6 @@ export const shards = defineExperiment({
         ['cores of the busiest shard', 'cores', (row) => row.busiestCores],
         ['cores of all shards', 'cores', (row) => row.storeCores],
         ['cores of the driver', 'cores', (row) => row.generatorCores],
-      ],
-    }),
-    tableOf({
-      title: 'What the shards take for themselves',
-      rows: empty,
-      name: (side) => shardsName(side.shards),
-      columns: [
-        ['memory of each', 'bytes', (side) => TOTAL_MEMORY_BYTES / side.shards],
-        ['used when empty, each', 'bytes', (side) => side.emptyBytes],
-        ['share of all memory', 'share', (side) => (side.emptyBytes * side.shards) / TOTAL_MEMORY_BYTES],
       ],
     }),
   ],
@@ -155,9 +145,6 @@ async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly 
 async function startSide(lab: Lab, count: number) {
   const own = memoryOf(count);
   const stores = await Array.fromAsync({ length: count }, () => lab.startStore({ config: [`maxmemory ${own}`] }));
-  const [first] = stores;
-  /** Bytes used by one of them before it held anything. */
-  const emptyBytes = Number((await first?.info('memory'))?.['used_memory']);
   lab.say(`filling ${countText(count)} of ${bytesText(own)}`);
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
   // used last has steps of a second, and a small shard is filled within one.
@@ -165,7 +152,7 @@ async function startSide(lab: Lab, count: number) {
     stores.map((store, shard) => massImport(lab, store, settledCommands(mixOf(count), createRandom(shard + 1).next))),
   );
   await driven(lab, stores, { ...loadOf(count), seconds: lab.seconds(SETTLING_SECONDS) });
-  return { shards: count, stores, emptyBytes };
+  return { shards: count, stores };
 }
 
 function loadOf(count: number): Pick<DrivePlan, 'connections' | 'commands'> {

@@ -26,7 +26,6 @@ import {
   rowName,
   SIZES,
   type Transfer,
-  unsizedGets,
   type Way,
 } from './value-size/transfer.ts';
 
@@ -58,7 +57,7 @@ export const valueSize = defineExperiment({
   sentence:
     'Multiply the size of your values by the rate you need, and compare it with your network before you look at processors. Send small values in pipelines. Read a big hash in pieces where a long reply would delay others, in pieces not so small that round trips are most of the time.',
   measure,
-  tables: ({ unsized, near, link, reads, writes }) => [
+  tables: ({ near, link, reads, writes }) => [
     tableOf({
       title: 'On loopback',
       rows: near,
@@ -80,18 +79,6 @@ export const valueSize = defineExperiment({
         ...COSTS,
       ],
       published: (row) => (row.perSecond !== undefined && isLargestWrite(row) ? LARGEST_WRITE : undefined),
-    }),
-    tableOf({
-      title: 'What -d does to GET, with nothing stored',
-      rows: unsized,
-      name: ({ bytes }) => `redis-benchmark -t get -d ${bytes}`,
-      columns: [
-        ['rate', 'per-second', (row) => row.perSecond],
-        ['if each reply had that size', 'bytes-per-second', (row) => row.perSecond * row.bytes],
-        ['real size of a reply', 'bytes', (row) => Math.round(row.replyBytes)],
-      ],
-      published: ({ bytes, publishedPerSecond: rate }) =>
-        `${perSecondText(rate)}, which would be ${bytesText(rate * bytes)}/s`,
     }),
     tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
       title: 'Reading a hash of 20,000 fields',
@@ -181,13 +168,10 @@ export const valueSize = defineExperiment({
       },
     ];
   },
-  notes: ({ unsized, link, reads }) => {
-    const [, large] = PUBLISHED.get;
-    const replies = [...new Set(unsized.map(({ replyBytes }) => countText(Math.round(replyBytes))))].join(' and ');
+  notes: ({ link, reads }) => {
     const unanswered = reads.rows.filter(({ alone }) => alone === undefined).map(({ name }) => name);
     return [
-      `The published rows of GET cannot be right: ${countText(large.perSecond)}/s of ${bytesText(large.bytes)} would be ${bytesText(large.bytes * large.perSecond)}/s, and values a thousand times larger would be read at nearly the same rate. redis-benchmark's -d sets the size of the value that SET writes and does nothing to GET: with nothing stored, the same command gets replies of ${replies} bytes here.`,
-      'So values were stored before they were read, and every row of GET counts the bytes that were received: its rate is those bytes over the bytes of a reply.',
+      'Published rows of GET by redis-benchmark -d cannot be right, as -d sizes only what SET writes. So values were stored before they were read, and every row of GET counts the bytes that were received: its rate is those bytes over the bytes of a reply.',
       'SET is sent by redis-benchmark. GET is sent by the driver of this project, because redis-benchmark stops its clock at the first bytes of a reply and would show no time for the rest; the printed command asks for the same.',
       `${CLIENTS} connections with one command each; or ${PIPELINED_CLIENTS} with as many at once as fit in ${bytesText(PUBLISHED.pipeline * 4096)}, 5,000 at most as published.`,
       'On loopback nothing is sent anywhere: the network is memory that the processors of both sides copy, so it can only be full when they are.',
@@ -205,14 +189,13 @@ export const valueSize = defineExperiment({
 
 async function measure(lab: Lab) {
   const store = await lab.startStore();
-  const unsized = await unsizedGets(lab, store);
   const near = await overLoopback(lab, store);
   await lab.clear();
   const link = await overLink(lab);
   await lab.clear();
   const reads = await hashReads(lab, await lab.startStore());
   await lab.clear();
-  return { unsized, near, link, reads, writes: await hashWrites(lab) };
+  return { near, link, reads, writes: await hashWrites(lab) };
 }
 
 /** The published effects: the claims of each hold together. */

@@ -15,8 +15,6 @@ export interface BenchmarkOptions {
   readonly dataBytes?: number;
   /** Number of keys to choose from at random. */
   readonly keySpace?: number;
-  /** Opens a new connection for each request. */
-  readonly reconnects?: true;
   /** `SET`, `GET` or `INCR`. */
   readonly test?: string;
   /** A command instead of a test. `__rand_int__` is replaced by a random number. */
@@ -88,14 +86,13 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
 }
 
 function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
-  const { clients, pipeline, threads, dataBytes, keySpace, reconnects, test, command } = options;
+  const { clients, pipeline, threads, dataBytes, keySpace, test, command } = options;
   return [
     ...['-c', String(clients), '-n', String(requests)],
     ...(pipeline === undefined ? [] : ['-P', String(pipeline)]),
     ...(threads === undefined ? [] : ['--threads', String(threads)]),
     ...(dataBytes === undefined ? [] : ['-d', String(dataBytes)]),
     ...(keySpace === undefined ? [] : ['-r', String(keySpace)]),
-    ...(reconnects ? ['-k', '0'] : []),
     ...(test === undefined ? [] : ['-t', test.toLowerCase()]),
     ...(command ?? []),
   ];

@@ -3,7 +3,6 @@ import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, p99Of } from '../../kit/driven.ts';
 import type { Driven } from '../../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { commandStats } from '../../kit/meters.ts';
 import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
 
 const [KIB, MIB] = [2 ** 10, 2 ** 20];
@@ -20,11 +19,6 @@ export const PUBLISHED = {
   /** `SET` of 4 KiB: commands at once, and their rate. */
   pipeline: 5000,
   pipelinedSetPerSecond: 508_000,
-  /** `GET` by `redis-benchmark -d`. */
-  get: [
-    { bytes: 4 * KIB, perSecond: 62_566 },
-    { bytes: 4096 * KIB, perSecond: 57_666 },
-  ],
 } as const;
 
 /** One gigabit per second. */
@@ -36,7 +30,6 @@ const LINK_LIMITS_FROM = 64 * KIB;
 
 const SECONDS = 0.7;
 const LINK_SECONDS = 0.8;
-const UNSIZED_SECONDS = 0.4;
 /** All values of one size together: more than a processor's cache, less than the memory of a small machine. */
 const STORED_BYTES = 64 * MIB;
 const MOST_KEYS = 10_000;
@@ -203,28 +196,4 @@ export function valueBytesPerSecond({
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
   const header = `$${bytes}\r\n\r\n`.length;
   return (receivedBytes / seconds) * (bytes / (bytes + header));
-}
-
-/** redis-benchmark's `-d` sizes what `SET` writes. `GET` returns what was stored, and here nothing was. */
-export async function unsizedGets(lab: Lab, store: LabStore) {
-  await store.command('FLUSHALL', 'SYNC');
-  const written = async () => ({
-    bytes: Number((await store.info('stats'))['total_net_output_bytes'] ?? 0),
-    gets: (await commandStats(store, 'get')).calls,
-  });
-  return Array.fromAsync(PUBLISHED.get, async ({ bytes, perSecond: publishedPerSecond }) => {
-    const before = await written();
-    const seconds = lab.seconds(UNSIZED_SECONDS);
-    const { perSecond } = await benchmark(lab, {
-      store,
-      clients: CLIENTS,
-      test: 'GET',
-      dataBytes: bytes,
-      seconds,
-    });
-    const after = await written();
-    /** Real size of a reply, by the store's count of written bytes. */
-    const replyBytes = (after.bytes - before.bytes) / Math.max(1, after.gets - before.gets);
-    return { bytes, perSecond, replyBytes, publishedPerSecond };
-  });
 }

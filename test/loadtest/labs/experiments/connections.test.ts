@@ -32,11 +32,10 @@ const MEASURED: ConnectionsMeasured = {
     { ...COUNTED, clients: 200, perSecond: 60_000, limit: 'both' },
     { ...COUNTED, clients: 10_000, perSecond: 55_000, limit: 'both' },
   ],
-  poolsAtRate: [],
   pools: [
-    { ...DRIVEN, connections: 1, perSecond: 40_000, limit: 'generator' },
-    { ...DRIVEN, connections: 10, perSecond: 76_000, limit: 'generator' },
-    { ...DRIVEN, connections: 100, perSecond: 80_000, limit: 'generator' },
+    { ...DRIVEN, pipeline: 100, connections: 1, perSecond: 40_000, limit: 'generator' },
+    { ...DRIVEN, pipeline: 10, connections: 10, perSecond: 76_000, limit: 'generator' },
+    { ...DRIVEN, pipeline: 1, connections: 100, perSecond: 80_000, limit: 'generator' },
   ],
   threads: [
     { ...BENCHMARK, threads: 1, perSecond: 500_000 },

@@ -21,8 +21,9 @@ function rowsWith(change: Change = () => ({})): PersistenceRow[] {
   return [1, 3, 5].flatMap((times) =>
     SETUPS.map((setup) => {
       const row: PersistenceRow = {
-        ...{ maxMs: 10, storeCores: 0.2, limit: 'neither', peakBytes: 2e8, forks: 1, snapshots: 0 },
-        ...{ partialSyncs: 0, refusedSyncs: 0, diskBytes: 0, forkMs: 3 },
+        maxMs: 10,
+        storeCores: 0.2,
+        limit: 'neither',
         setup,
         times,
         attachedBefore: setup.replicas,
@@ -33,9 +34,7 @@ function rowsWith(change: Change = () => ({})): PersistenceRow[] {
         longestMs: 1,
         fullSyncs: 0,
         attached: setup.replicas,
-        awaySeconds: 0,
         evicted: 400 * times,
-        streamBytes: setup.replicas > 0 ? 7e6 * times : 0,
       };
       return { ...row, ...change(row) };
     }),
@@ -43,8 +42,7 @@ function rowsWith(change: Change = () => ({})): PersistenceRow[] {
 }
 
 const isOfSite = ({ setup }: PersistenceRow): boolean => setup.replicas > 0 && setup.hasSnapshots;
-const away: Change = ({ setup, times }) =>
-  setup.replicas > 0 && times > 1 ? { fullSyncs: 4, attached: 0, awaySeconds: 3 } : {};
+const away: Change = ({ setup, times }) => (setup.replicas > 0 && times > 1 ? { fullSyncs: 4, attached: 0 } : {});
 const stalled: Change = (row) => (isOfSite(row) ? { p99Ms: 60, longestMs: 28 } : {});
 /** 36 bytes each: 1 MiB is 29,128 of them. */
 const evicting: Change = ({ setup }) => (setup.replicas > 0 ? { evicted: 5 * 30_000 } : {});
@@ -93,7 +91,7 @@ test('replicas lose nothing and the master does not stall: it does not hold, bec
 });
 
 test('a full resync that had to be restarted counts as unfinished, even if the last one finished', () => {
-  const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1, awaySeconds: 3 } : {});
+  const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1 } : {});
   const found = findingWith(again);
   assert.equal(found.verdict, 'partly');
   assert.deepEqual(effectsOf(found), [true, false, false]);

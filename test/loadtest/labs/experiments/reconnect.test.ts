@@ -29,7 +29,7 @@ const ROW = { ...DRIVEN, connectsPerSecond: 1 };
 function measuredOf(each: Partial<DrivenRow>): ReconnectMeasured {
   const limit = 'generator' as const;
   return {
-    ...{ benchmarks: [], rungs: CLIENTS, whyNoMore: '' },
+    ...{ rungs: CLIENTS, whyNoMore: '' },
     closed: [200, 2000].flatMap((clients) => [
       { ...ROW, policy: KEPT, clients, meanMs: 40, storeCores: 0.9, limit: 'both' as const },
       { ...ROW, policy: AFTER_5, clients, meanMs: 1, storeCores: 0, limit },

@@ -57,7 +57,7 @@ test('a settled store holds the most requested keys, not the last keys in order'
 });
 
 function findingOf(six: Parameters<typeof rowsOf>[0]): Found {
-  return shards.findingOf({ rows: rowsOf(six), empty: [] });
+  return shards.findingOf({ rows: rowsOf(six) });
 }
 
 function rowsOf(six: {
