@@ -150,7 +150,7 @@ export async function resultOf({ name, baseline, subject, commit, rates, ...how 
     starts,
     rates,
     ...how,
-    ...(commit !== undefined && { commit }),
+    commit,
     machine,
   };
 }

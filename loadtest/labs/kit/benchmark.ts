@@ -88,7 +88,10 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
 function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
   const { clients, pipeline, threads, dataBytes, keySpace, test, command } = options;
   return [
-    ...['-c', String(clients), '-n', String(requests)],
+    '-c',
+    String(clients),
+    '-n',
+    String(requests),
     ...(pipeline === undefined ? [] : ['-P', String(pipeline)]),
     ...(threads === undefined ? [] : ['--threads', String(threads)]),
     ...(dataBytes === undefined ? [] : ['-d', String(dataBytes)]),

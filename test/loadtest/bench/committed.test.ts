@@ -14,8 +14,14 @@ const RATES = [
   { serpcache: 65_000, 'bare node:http': 100_000, 'nginx proxy_cache': 60_000 },
 ];
 const MEASURED = {
-  ...{ name: 'l1', baseline: 'bare node:http', subject: 'serpcache', commit: '066071a', rates: RATES, seconds: 5 },
-  ...{ command: 'npm run bench -- l1 --commit', startedAt: '2026-11-22T12:00:00.000Z' },
+  name: 'l1',
+  baseline: 'bare node:http',
+  subject: 'serpcache',
+  commit: '066071a',
+  rates: RATES,
+  seconds: 5,
+  command: 'npm run bench -- l1 --commit',
+  startedAt: '2026-11-22T12:00:00.000Z',
 };
 
 function file(t: TestContext, name = 'committed.json'): string {

@@ -83,6 +83,6 @@ function use(name: string, used: number, fullAtRps?: number): ResourceUse {
     byStep: [],
     used,
     words: `${used} of 1`,
-    ...(fullAtRps === undefined ? {} : { fullAtRps }),
+    fullAtRps,
   };
 }

@@ -155,7 +155,12 @@ suite('the steps', () => {
 
 function asStep({ name, start, rampSeconds, holdSeconds, rate }: StepTimes): Step {
   return {
-    ...{ name, title: '', startSeconds: start, rampSeconds, holdSeconds },
-    ...{ ratePerSecond: rate, searchesPerRequest: 1 },
+    name,
+    title: '',
+    startSeconds: start,
+    rampSeconds,
+    holdSeconds,
+    ratePerSecond: rate,
+    searchesPerRequest: 1,
   };
 }

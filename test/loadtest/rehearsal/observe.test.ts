@@ -65,8 +65,10 @@ describe('queries of the dashboards', () => {
     range: async (query: string) => answers[query] ?? Promise.reject(new Error(`unknown ${query}`)),
   };
   const asked = (expression: string, emptyWhen?: string) => ({
-    ...{ group: 'overview', name: `panel ${expression}`, expression },
-    ...(emptyWhen === undefined ? {} : { emptyWhen }),
+    group: 'overview',
+    name: `panel ${expression}`,
+    expression,
+    emptyWhen,
   });
   const summary = async (...queries: readonly ReturnType<typeof asked>[]) =>
     summaryOf(await ask(queries, { prometheus, fromMs: 0, untilMs: 1000 }), 'queries');

@@ -67,8 +67,11 @@ describe('windows of the load', () => {
 });
 
 const row = (measured: number, known?: ComparedRow['known']): ComparedRow => ({
-  ...{ what: 'pages', predicted: 100, measured, text: String },
-  ...(known === undefined ? {} : { known }),
+  what: 'pages',
+  predicted: 100,
+  measured,
+  text: String,
+  known,
 });
 const known = { why: 'a bound', least: 0.2, most: 1 };
 

@@ -17,13 +17,31 @@ test('the highest possible number beyond the last published rung is added only w
 });
 
 const DRIVEN: DrivenRow = {
-  ...{ perSecond: 9990, meanMs: 1, p50Ms: 1, p99Ms: 4, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
-  ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 18, generatorUs: 40, limit: 'neither' },
+  perSecond: 9990,
+  meanMs: 1,
+  p50Ms: 1,
+  p99Ms: 4,
+  errors: 0,
+  errorShare: 0,
+  connects: 0,
+  seconds: 2,
+  answered: 20_000,
+  storeCores: 0.2,
+  generatorCores: 0.4,
+  storeUs: 18,
+  generatorUs: 40,
+  limit: 'neither',
 };
 const COUNTED = { ...DRIVEN, command: 'redis-benchmark' };
 const BENCHMARK = {
-  ...{ perSecond: 1, latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 }, requests: 1, seconds: 1 },
-  ...{ storeCores: 1, generatorCores: 1, limit: 'both' as const, command: 'redis-benchmark' },
+  perSecond: 1,
+  latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 },
+  requests: 1,
+  seconds: 1,
+  storeCores: 1,
+  generatorCores: 1,
+  limit: 'both' as const,
+  command: 'redis-benchmark',
 };
 const FEW = { ...DRIVEN, connections: 200, bytesEach: 35_000 };
 const MEASURED: ConnectionsMeasured = {
@@ -100,10 +118,19 @@ test('cores are measured over the time in which redis-benchmark did not sleep', 
 
 test('processor time per command is cores divided by rate, and every kind of error counts', () => {
   const made = drivenRow({
-    ...{ seconds: 2, answered: 19_990, perSecond: 10_000, connects: 0, unanswered: 7, receivedBytes: 1, sentBytes: 1 },
+    seconds: 2,
+    answered: 19_990,
+    perSecond: 10_000,
+    connects: 0,
+    unanswered: 7,
+    receivedBytes: 1,
     latencyMs: { mean: 1, p50: 1, p95: 2, p99: 3, max: 4 },
     errors: { late: 1, broken: 2, refused: 3, unsent: 4, unconnected: 0 },
-    ...{ processorSeconds: 1, watchedCores: [0.2], eachSecond: [], storeCores: 0.2, generatorCores: 0.5 },
+    processorSeconds: 1,
+    watchedCores: [0.2],
+    eachSecond: [],
+    storeCores: 0.2,
+    generatorCores: 0.5,
     limit: 'neither',
   });
   assert.deepEqual([made.storeUs, made.generatorUs, made.errors, made.errorShare], [20, 50, 10, 10 / 20_000]);

@@ -20,8 +20,20 @@ import { cellOf, figureOf } from './harness.ts';
 const AFTER_5 = POLICIES.find(({ every }) => every === 5) ?? EACH;
 
 const DRIVEN: DrivenRow = {
-  ...{ perSecond: 8000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
-  ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },
+  perSecond: 8000,
+  meanMs: 1,
+  p50Ms: 1,
+  p99Ms: 2,
+  errors: 0,
+  errorShare: 0,
+  connects: 0,
+  seconds: 2,
+  answered: 20_000,
+  storeCores: 0.2,
+  generatorCores: 0.4,
+  storeUs: 20,
+  generatorUs: 40,
+  limit: 'neither',
 };
 const ROW = { ...DRIVEN, connectsPerSecond: 1 };
 
@@ -29,7 +41,8 @@ const ROW = { ...DRIVEN, connectsPerSecond: 1 };
 function measuredOf(each: Partial<DrivenRow>): ReconnectMeasured {
   const limit = 'generator' as const;
   return {
-    ...{ rungs: CLIENTS, whyNoMore: '' },
+    rungs: CLIENTS,
+    whyNoMore: '',
     closed: [200, 2000].flatMap((clients) => [
       { ...ROW, policy: KEPT, clients, meanMs: 40, storeCores: 0.9, limit: 'both' as const },
       { ...ROW, policy: AFTER_5, clients, meanMs: 1, storeCores: 0, limit },
@@ -107,15 +120,24 @@ test('a cost is the mean over all rounds, weighted by their time', () => {
   const price = together([round, longer].map((one) => ({ ...one, ...of })));
   const near = Object.fromEntries(Object.entries(price).map(([name, value]) => [name, Math.round(value * 1e6) / 1e6]));
   assert.deepEqual(near, {
-    ...{ perSecond: 200, storeCores: 0.25, generatorCores: 0.5, storeUs: 1250, generatorUs: 2500 },
-    ...{ connectsPerSecond: 20, errors: 3 },
+    perSecond: 200,
+    storeCores: 0.25,
+    generatorCores: 0.5,
+    storeUs: 1250,
+    generatorUs: 2500,
+    connectsPerSecond: 20,
+    errors: 3,
   });
 });
 
 test('a connection that starts in the middle of its life is closed after its remaining commands', () => {
   const seen: string[] = [];
   const connection = {
-    ...{ waiting: () => 0, pending: () => 0, open: async () => true, sweep: () => undefined, send: () => undefined },
+    waiting: () => 0,
+    pending: () => 0,
+    open: async () => true,
+    sweep: () => undefined,
+    send: () => undefined,
     close: () => seen.push('close'),
   };
   const loop = closedLoop({ connection, most: 5, sentBefore: 3, send: () => seen.push('send') });

@@ -4,7 +4,10 @@ import { claimCells, holds, verdictOf } from '../../../../loadtest/labs/kit/clai
 import type { Claim } from '../../../../loadtest/labs/kit/finding.ts';
 
 const claim = (figure: number | undefined, own: Partial<Claim> = {}): Claim => ({
-  ...{ text: 'x', figure, unit: 'count', atLeast: 1 },
+  text: 'x',
+  figure,
+  unit: 'count',
+  atLeast: 1,
   ...own,
 });
 

@@ -103,7 +103,8 @@ test('a marker inside the text of a finding does not end its section', () => {
       notes: [word],
       tables: [{ title: word, columns: [], rows }],
       claims: [{ text: word, figure: 1, unit: 'count' }],
-      ...{ verdict: 'no', sentence: word },
+      verdict: 'no',
+      sentence: word,
     },
     record: { machine: word, command: word },
   });

@@ -7,7 +7,12 @@ import { createConcurrencyLimit } from '../../../../loadtest/labs/peers/peer.ts'
 
 /** Only 20 of 30 pages were answered, those 400 times. */
 const BURST: HttpDriven = {
-  ...{ requests: 500, seconds: 3, outcomes: { 200: 400, 503: 90 }, hung: 10, pathsServed: 20, bodyBytes: 1 },
+  requests: 500,
+  seconds: 3,
+  outcomes: { 200: 400, 503: 90 },
+  hung: 10,
+  pathsServed: 20,
+  bodyBytes: 1,
   servedMs: { p50: 210, p99: 250, p999: 250, max: 300 },
   failedMs: { p50: 3, p99: 9, p999: 9, max: 12 },
 };
@@ -48,7 +53,12 @@ test('a page is certainly fresh for 4/5 of its lifetime, and certainly expired a
 });
 
 const answers = (served: number, more: Partial<HttpDriven> = {}): HttpDriven => ({
-  ...{ requests: 20, seconds: 1, outcomes: { 200: served, 503: 20 - served }, hung: 0, pathsServed: 1, bodyBytes: 1 },
+  requests: 20,
+  seconds: 1,
+  outcomes: { 200: served, 503: 20 - served },
+  hung: 0,
+  pathsServed: 1,
+  bodyBytes: 1,
   servedMs: { p50: 1, p99: 5, p999: 5, max: 6 },
   ...more,
 });

@@ -21,7 +21,12 @@ const LOOKED: Looked = {
   ],
   fast: { requests: 24_000, perSecond: 12_100, errors: 0, clientCores: 0.375 },
   calm: {
-    ...{ requests: 2000, seconds: 2.7, outcomes: { 200: 2000 }, hung: 0, pathsServed: 1, bodyBytes: 8_192_000 },
+    requests: 2000,
+    seconds: 2.7,
+    outcomes: { 200: 2000 },
+    hung: 0,
+    pathsServed: 1,
+    bodyBytes: 8_192_000,
     servedMs: { p50: 0.4, p99: 2, p999: 2, max: 7 },
   },
   perSecond: 1000,
@@ -70,19 +75,39 @@ test('one error in a thousand is tolerated; more means the page is not cached: a
 
 const ROUNDS: readonly PageRound[] = [
   {
-    ...{ perSecond: 9000, perCore: 12_000, serverCores: 0.75, clientCores: 0.5, storeCores: 0.125 },
-    ...{ storeUs: 14, storeCommands: 1, storeCommandsAtRate: 2, p50Ms: 0.5, p99Ms: 2 },
+    perSecond: 9000,
+    perCore: 12_000,
+    serverCores: 0.75,
+    clientCores: 0.5,
+    storeCores: 0.125,
+    storeUs: 14,
+    storeCommands: 1,
+    storeCommandsAtRate: 2,
+    p50Ms: 0.5,
+    p99Ms: 2,
   },
   {
-    ...{ perSecond: 10_000, perCore: 10_000, serverCores: 1, clientCores: 0.75, storeCores: 0.25 },
-    ...{ storeUs: 25, storeCommands: 1.5, storeCommandsAtRate: 2.5, p50Ms: 0.25, p99Ms: 6 },
+    perSecond: 10_000,
+    perCore: 10_000,
+    serverCores: 1,
+    clientCores: 0.75,
+    storeCores: 0.25,
+    storeUs: 25,
+    storeCommands: 1.5,
+    storeCommandsAtRate: 2.5,
+    p50Ms: 0.25,
+    p99Ms: 6,
   },
 ];
 
 test('the result of two rounds has the limit of the fastest one, the best of each compared figure, and the spread of each', () => {
   const expected = {
     ...ROUNDS[1],
-    ...{ perSecond: 10_000, perCore: 12_000, p50Ms: 0.25, p99Ms: 2, limit: 'store' },
+    perSecond: 10_000,
+    perCore: 12_000,
+    p50Ms: 0.25,
+    p99Ms: 2,
+    limit: 'store',
     spreads: { perCore: 1.2, p50Ms: 2, p99Ms: 3 },
   };
   assert.deepEqual(pageFigures(ROUNDS, { server: 1, client: 1 }), expected);
@@ -95,7 +120,7 @@ function fullOn(processors: number, mostCores: number | undefined, busy: Partial
   const [round] = ROUNDS;
   assert.ok(round);
   const rounds = [{ ...round, serverCores: 0.5, clientCores: 0.5, storeCores: 0, ...busy }];
-  return pageFigures(rounds, coresFor({ ...(mostCores && { mostCores }) }, half)).limit;
+  return pageFigures(rounds, coresFor({ mostCores }, half)).limit;
 }
 
 test('a single-threaded server is full at one core however many there are; a multi-threaded one only at all of them', () => {
