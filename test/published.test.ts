@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { isBounded } from '../loadtest/labs/kit/claims.ts';
 import { type FindingRecord, PLOTS, RECORDS } from '../loadtest/labs/kit/finding.ts';
 import { overviewOf, withOverview } from '../loadtest/labs/kit/markdown.ts';
 import {
@@ -12,6 +13,7 @@ import {
   sectionsOf,
   withSection,
 } from '../loadtest/labs/kit/publish.ts';
+import { prose } from '../loadtest/labs/kit/text.ts';
 import { runSection } from '../loadtest/report/section.ts';
 import type { ThinnedRun } from '../loadtest/report/thin-run.ts';
 
@@ -23,8 +25,9 @@ const tracked = (pattern: string): readonly string[] =>
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const pages = tracked('**/*.md');
-/** Its tables are made of committed.json; test/loadtest/bench/committed.test.ts compares them. */
+/** Its tables are made of one record of all benches; test/loadtest/bench/committed.test.ts compares them. */
 const BENCH = 'loadtest/bench/README.md';
+const BENCH_RECORD = 'loadtest/bench/records/committed.json';
 const published = pages.filter((page) => page !== BENCH && sectionsOf(read(page)).length > 0);
 
 interface Published {
@@ -44,7 +47,8 @@ function recordsOf(page: string): readonly Published[] {
 
 test('a page has a section for each record beside it, and a record for each section', () => {
   const all = published.flatMap((page) => recordsOf(page).map(({ file }) => file));
-  assert.deepEqual(tracked(`**/${RECORDS}/*.json`), all.sort(), 'records without a page');
+  const known = [...all, BENCH_RECORD].sort();
+  assert.deepEqual(tracked(`**/${RECORDS}/*.json`), known, 'records without a page');
   for (const page of published) {
     const own = recordsOf(page);
     const names = own.map(({ section }) => section.name);
@@ -60,6 +64,13 @@ for (const page of published) {
   test(`${page}: each section is what its record renders to, byte for byte`, () => {
     const text = read(page);
     for (const { section } of recordsOf(page)) assert.ok(withSection(text, section, page) === text, section.name);
+  });
+
+  test(`${page}: no section leaves a claim that decides out`, () => {
+    for (const { record, section } of recordsOf(page))
+      if ('finding' in record)
+        for (const { text } of record.finding.claims.filter(isBounded))
+          assert.ok(section.markdown.includes(prose(text)), `${section.name}: ${text}`);
   });
 
   test(`${page}: the plots are those of its records, byte for byte, and there are no others`, () => {

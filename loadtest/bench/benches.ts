@@ -337,7 +337,9 @@ export function versionBenches(first: string | undefined, second: string): Reado
   });
   return {
     l1: {
-      ...{ ...L1_HIT, title: 'L1 hit', baseline: OTHER_CHECKOUT },
+      ...L1_HIT,
+      title: 'L1 hit',
+      baseline: OTHER_CHECKOUT,
       prepare: async () => async (processes) => {
         const { service, other } = await both(processes, {});
         const target = await pageOfSize(service.url);
@@ -347,7 +349,9 @@ export function versionBenches(first: string | undefined, second: string): Reado
       },
     },
     l2: {
-      ...{ ...L2_HIT, title: 'L2 hit', baseline: OTHER_CHECKOUT },
+      ...L2_HIT,
+      title: 'L2 hit',
+      baseline: OTHER_CHECKOUT,
       prepare: async (shared) => {
         const { option, filledBy } = await sharedStore(shared, { count: STORE_QUERIES });
         return async (processes) => {

@@ -103,8 +103,12 @@ async function main(given: ParsedArguments): Promise<number> {
     return EXIT.passed;
   }
   const settings: Settings = {
-    ...{ generator: { folder, cores }, starts: isCommitting ? COMMITTED_STARTS : (starts ?? STARTS) },
-    ...{ commit: commitOf(ROOT), isCommitting, out: text('out'), reference },
+    generator: { folder, cores },
+    starts: isCommitting ? COMMITTED_STARTS : (starts ?? STARTS),
+    commit: commitOf(ROOT),
+    isCommitting,
+    out: text('out'),
+    reference,
   };
   const chosen = Object.entries(BENCHES).filter(([name, { byName }]) =>
     named.length === 0 ? !byName : named.includes(name),

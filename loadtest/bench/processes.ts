@@ -90,12 +90,15 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr });
       const port = await onePort();
       const env = {
-        ...{ SERPCACHE_CONFIG: file, PORT: `${port}`, ADMIN_PORT: `${port + ADMIN_OFFSET}`, LOG_LEVEL: 'warn' },
+        SERPCACHE_CONFIG: file,
+        PORT: `${port}`,
+        ADMIN_PORT: `${port + ADMIN_OFFSET}`,
+        LOG_LEVEL: 'warn',
       };
       const debugPort = isDebugged ? await onePort() : undefined;
       const debug = debugPort === undefined ? [] : [`--inspect=127.0.0.1:${debugPort}`];
       const started = await start(name, port, [...debug, ...nodeOptions, join(checkout, 'src/main.ts')], env);
-      return { ...started, settings, ...(debugPort !== undefined && { debugPort }) };
+      return { ...started, settings, debugPort };
     },
     /** A server of server.ts. */
     startNode: async (plan: Omit<ServerPlan, 'port'>): Promise<Server> => {
@@ -120,8 +123,14 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       mkdirSync(own);
       const nowhere = { host: '127.0.0.1', port: 1 };
       const running = await peer.start({
-        ...{ folder: own, port, origin: 'http://127.0.0.1:1', store: nowhere, engine: { ...nowhere, index: '' } },
-        ...{ cores: `${cores.server}`, ttlSeconds: TTL_SECONDS, staleSeconds: 60 },
+        folder: own,
+        port,
+        origin: 'http://127.0.0.1:1',
+        store: nowhere,
+        engine: { ...nowhere, index: '' },
+        cores: `${cores.server}`,
+        ttlSeconds: TTL_SECONDS,
+        staleSeconds: 60,
         ...setup,
       });
       cleanUp.defer(running.stop);

@@ -21,8 +21,13 @@ export function goalCells(results: BenchResults): Cells {
       const isJudged = goal.goal !== undefined || goal.floor !== undefined;
       return [
         [
-          ...[name, goal.against, times(median(ratios)), rangeText(ratios)],
-          ...[times(goal.goal), times(goal.floor), isJudged ? goalVerdict(median(ratios), goal) : ''],
+          name,
+          goal.against,
+          times(median(ratios)),
+          rangeText(ratios),
+          times(goal.goal),
+          times(goal.floor),
+          isJudged ? goalVerdict(median(ratios), goal) : '',
         ],
       ];
     }),
@@ -46,8 +51,11 @@ export function serverCells(results: BenchResults): Cells {
     return own
       .sort((a, b) => b.perCpu - a.perCpu)
       .map(({ server, perCpu, cells }) => [
-        ...[name, server === result.baseline ? `${server} (1.00)` : server],
-        ...[Math.round(perCpu).toLocaleString('en-US'), (1e6 / perCpu).toFixed(1), ...cells],
+        name,
+        server === result.baseline ? `${server} (1.00)` : server,
+        Math.round(perCpu).toLocaleString('en-US'),
+        (1e6 / perCpu).toFixed(1),
+        ...cells,
       ]);
   });
   return {

@@ -157,8 +157,11 @@ async function metricsOf({ url }: Service): Promise<readonly Series[]> {
 function cellsOf(rounds: readonly Round[]): string[] {
   const middle = (of: (round: Round) => number, digits: number): string => median(rounds.map(of)).toFixed(digits);
   return [
-    ...[middle(({ p50 }) => p50, 2), middle(({ p99 }) => p99, 2), middle(({ p999 }) => p999, 2)],
-    ...[middle(({ max }) => max, 1), middle(({ before, after }) => loopDelayMsOf(before, after, 1) ?? Number.NaN, 1)],
+    middle(({ p50 }) => p50, 2),
+    middle(({ p99 }) => p99, 2),
+    middle(({ p999 }) => p999, 2),
+    middle(({ max }) => max, 1),
+    middle(({ before, after }) => loopDelayMsOf(before, after, 1) ?? Number.NaN, 1),
     middle(({ cpu }) => cpu, 3),
     middle(({ after }) => (seriesValue(after, 'process_resident_memory_bytes') ?? 0) / 2 ** 20, 0),
     collectionsText(rounds),

@@ -94,7 +94,7 @@ export type BenchResult = Awaited<ReturnType<typeof resultOf>>;
 
 export type BenchResults = Readonly<Record<string, BenchResult>>;
 
-export const COMMITTED_FILE = join(import.meta.dirname, 'committed.json');
+export const COMMITTED_FILE = join(import.meta.dirname, 'records', 'committed.json');
 const VERSION = 2;
 
 /** Empty where there is no file. @throws when it holds something else. */
@@ -150,7 +150,7 @@ export async function resultOf({ name, baseline, subject, commit, rates, ...how 
     starts,
     rates,
     ...how,
-    ...(commit !== undefined && { commit }),
+    commit,
     machine,
   };
 }

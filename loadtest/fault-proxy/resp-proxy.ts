@@ -74,7 +74,7 @@ function createRespSession(wire: Wire, seen: Match, delayMs: () => number): Sess
     const waitMs = delayMs();
     if (waitMs === 0 && late.length === 0) out(bytes, end);
     else {
-      late.push({ bytes, dueMs: performance.now() + waitMs, ...(end && { end }) });
+      late.push({ bytes, dueMs: performance.now() + waitMs, end });
       lateBytes += bytes.length;
       timer ??= setTimeout(release, waitMs);
     }

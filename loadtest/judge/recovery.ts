@@ -108,7 +108,7 @@ export function lossesOf({ summary, events, seconds }: RunRecord) {
         toMs: starts[at + 1]?.atMs ?? endMs,
         step: inStep?.step.name ?? '',
         what,
-        ...(drill && { drill }),
+        drill,
       };
     });
 }

@@ -38,7 +38,7 @@ export function panelQueries(): readonly Asked[] {
     group: dashboard,
     name: panel,
     expression,
-    ...(emptyWhen === undefined ? {} : { emptyWhen }),
+    emptyWhen,
   }));
 }
 

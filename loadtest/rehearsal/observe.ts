@@ -139,8 +139,12 @@ async function startLoad(plan: StackPlan, prometheusUrl: string, signal: AbortSi
   const options = {
     'base-url': plan.replicas.map(({ port }) => at(port)).join(','),
     'admin-url': plan.replicas.map(({ adminPort }) => at(adminPort)).join(','),
-    ...{ queries, out: folder, prometheus: prometheusUrl },
-    ...{ 'base-rps': X1, 'step-seconds': MAX_LOAD_SECONDS, 'once-share': ONCE_SHARE },
+    queries,
+    out: folder,
+    prometheus: prometheusUrl,
+    'base-rps': X1,
+    'step-seconds': MAX_LOAD_SECONDS,
+    'once-share': ONCE_SHARE,
   };
   const words = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const read = readArguments(['smoke', ...words], {});

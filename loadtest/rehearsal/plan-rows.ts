@@ -54,7 +54,8 @@ const WITHIN = 0.3;
 
 const OTHER_HOUR = {
   why: 'an absolute time of a shared machine, which is up to twice as fast or slow in another hour',
-  ...{ least: 0.5, most: 2 },
+  least: 0.5,
+  most: 2,
 };
 
 /** @param popularity of the load that was sent; the hit ratio that follows from it is compared, too. */
@@ -77,7 +78,10 @@ export function comparedRows(
     found: number,
     expected?: ComparedRow['known'],
   ): ComparedRow => ({
-    ...{ what, text, predicted: predicted ?? Number.NaN, measured: found },
+    what,
+    text,
+    predicted: predicted ?? Number.NaN,
+    measured: found,
     ...(expected === undefined ? {} : { known: expected }),
   });
   return [
@@ -96,7 +100,8 @@ export function comparedRows(
     row('bytes from the store', (value) => `${bytesText(value)}/s`, q.bytesFromStore, measured.bytesFromStore),
     row('processors of all shards', cores, q.coresOfStore, measured.coresOfStore, {
       why: 'a bound: the cost is that of six nodes beside k6, with larger pages',
-      ...{ least: 0.4, most: 1 },
+      least: 0.4,
+      most: 1,
     }),
     row('connections of a shard', amountText, q.connections, measured.connections),
     row('amplification in the first second', timesText, q.amplification, measured.amplification),

@@ -68,11 +68,17 @@ export async function startPlanStack(texts: number, say: (text: string) => void)
         goods: {
           store: { kind: 'cluster', nodes: store.nodes.map(({ address }) => address) },
           engine: {
-            ...{ kind: 'sphinx', host: searchd.host, port: searchd.port, index: 'goods', idAttribute: 'doc_id' },
+            kind: 'sphinx',
+            host: searchd.host,
+            port: searchd.port,
+            index: 'goods',
+            idAttribute: 'doc_id',
             maxConcurrent: SETTINGS.permits,
           },
           freshness: {
-            ...{ ttl: `${SETTINGS.ttlMs}ms`, emptyTtl: `${SETTINGS.ttlMs}ms`, staleWhileRevalidate: '0ms' },
+            ttl: `${SETTINGS.ttlMs}ms`,
+            emptyTtl: `${SETTINGS.ttlMs}ms`,
+            staleWhileRevalidate: '0ms',
             staleIfError: `${SETTINGS.keptMs - SETTINGS.ttlMs}ms`,
           },
           attributes: Object.fromEntries(domain.attributes.map(({ name, ...declared }) => [name, declared])),
@@ -92,7 +98,8 @@ export async function startPlanStack(texts: number, say: (text: string) => void)
     );
     for (const asker of askers) ends.push(asker.close);
     return {
-      ...{ stop, processes },
+      stop,
+      processes,
       texts: queriesOf([...documents], texts).repeated,
       read: async () => {
         const [nodes, pages] = await Promise.all([
@@ -133,8 +140,11 @@ async function startService(directory: string, configFile: string, name: string)
     cwd: directory,
     logFile: join(directory, `${name}.log`),
     env: {
-      ...{ SERPCACHE_CONFIG: configFile, ADMIN_TOKEN: token, LOG_LEVEL: 'warn' },
-      ...{ PORT: String(port), ADMIN_PORT: String(adminPort) },
+      SERPCACHE_CONFIG: configFile,
+      ADMIN_TOKEN: token,
+      LOG_LEVEL: 'warn',
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
     },
     ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok,
   });
@@ -142,10 +152,14 @@ async function startService(directory: string, configFile: string, name: string)
   const { signal } = new AbortController();
   const admin = createAdminClient({ base, token, operator: 'rehearsal', signal });
   const client = createClient({
-    ...{ baseUrl: `http://127.0.0.1:${port}`, patienceMs: PATIENCE_MS, maxConnections: 256, discardsBodies: true },
+    baseUrl: `http://127.0.0.1:${port}`,
+    patienceMs: PATIENCE_MS,
+    maxConnections: 256,
+    discardsBodies: true,
   });
   return {
-    ...{ pid: running.pid, admin },
+    pid: running.pid,
+    admin,
     page: () => admin.page('/metrics'),
     /** @returns the outcome and the size of the page; undefined when there was no page. */
     ask: async (text: string): Promise<{ readonly outcome: string; readonly bytes: number } | undefined> => {
@@ -174,7 +188,9 @@ export function between(before: Reading, after: Reading) {
   const searches = after.searches - before.searches;
   const engineCalls = after.engineCalls - before.engineCalls;
   return {
-    ...{ seconds, searches, engineCalls },
+    seconds,
+    searches,
+    engineCalls,
     processorMs: after.processorMs - before.processorMs,
     memoryRatio: (after.memoryHits - before.memoryHits) / searches,
     latencyMs: (1000 * (after.engineSeconds - before.engineSeconds)) / engineCalls,

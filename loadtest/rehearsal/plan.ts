@@ -140,9 +140,15 @@ async function measureSteady(stack: PlanStack, tiers: Awaited<ReturnType<typeof 
   const inputs: Inputs = {
     rate: as(given.searches / given.seconds),
     hitRatio: as(1 - given.engineCalls / given.searches),
-    ...{ pageBytes: as(tiers.pageBytes), engineCapacity: as(tiers.engineCapacity), keys: as(KEYS) },
-    ...{ engineLatencyMs: as(given.latencyMs), ttlMs: as(SETTINGS.ttlMs), keptMs: as(SETTINGS.keptMs) },
-    ...{ permits: as(SETTINGS.permits), processes: as(SETTINGS.processes), shards: as(SETTINGS.shards) },
+    pageBytes: as(tiers.pageBytes),
+    engineCapacity: as(tiers.engineCapacity),
+    keys: as(KEYS),
+    engineLatencyMs: as(given.latencyMs),
+    ttlMs: as(SETTINGS.ttlMs),
+    keptMs: as(SETTINGS.keptMs),
+    permits: as(SETTINGS.permits),
+    processes: as(SETTINGS.processes),
+    shards: as(SETTINGS.shards),
     memoryBytes: as(SETTINGS.memoryBytes),
   };
   return { inputs, judged: figuresOf(judged, end) };

@@ -59,7 +59,10 @@ export async function runScenarios<Parts>(
     await sleep(REST_MS);
   }
   const rows = figures.map(({ scenario, what, value, target, met }) => [
-    ...[scenario, what, value, target],
+    scenario,
+    what,
+    value,
+    target,
     met ? 'yes' : 'NO',
   ]);
   return {
@@ -81,7 +84,11 @@ export function findingOf(
   ];
   const columns = ['measured', 'target', 'met'].map((name) => ({ name, unit: 'text' as const }));
   return {
-    ...{ name: 'rehearsal', published: '', claims, verdict: verdictOf(claims), ...about },
+    name: 'rehearsal',
+    published: '',
+    claims,
+    verdict: verdictOf(claims),
+    ...about,
     tables: [...Map.groupBy(figures, ({ scenario }) => scenario)].map(([title, own]) => ({
       title,
       columns,

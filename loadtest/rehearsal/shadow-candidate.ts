@@ -79,8 +79,13 @@ function curveRow(point: {
   const { primary, candidate, copying } = figures;
   const gap = gapOf(figures);
   return [
-    ...[String(seconds), percent(fraction), primary.readsPerSecond.toFixed(0), candidate.readsPerSecond.toFixed(0)],
-    ...[percent(gap.primary), percent(gap.candidate), String(copying.dropped)],
+    String(seconds),
+    percent(fraction),
+    primary.readsPerSecond.toFixed(0),
+    candidate.readsPerSecond.toFixed(0),
+    percent(gap.primary),
+    percent(gap.candidate),
+    String(copying.dropped),
   ];
 }
 

@@ -148,7 +148,8 @@ function operatorAt(admin: ReturnType<typeof replicaOf>['admin'], domain: string
     /** The verdict must cover these seconds; undefined: without a verdict. */
     cutOver: (seconds?: number) =>
       admin.post<Moved>('/admin/shadow/cut-over', {
-        ...{ domain, reason },
+        domain,
+        reason,
         ...(seconds === undefined ? { force: true } : { for: seconds }),
       }),
     back: () => admin.post<Moved>('/admin/shadow/back', { domain, reason }),

@@ -30,7 +30,9 @@ export async function windowDuring<T>(
   const used = usedMs(pids) - usedBeforeMs;
   const answers = load.answers.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
   return {
-    ...{ fromMs, answers, result },
+    fromMs,
+    answers,
+    result,
     errors: errorsIn(answers),
     p99Ms: p99Of(answers),
     hitRatio: hitRatio(answers),

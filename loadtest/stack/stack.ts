@@ -32,7 +32,8 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
     );
   }
   const wanted = [
-    ...['redis', 'valkey'],
+    'redis',
+    'valkey',
     ...(serverOf(plan) === SPHINX ? ['sphinx'] : []),
     ...(plan.prometheus === undefined ? [] : ['prometheus']),
   ];

@@ -31,7 +31,7 @@ export function readTarget(env: Env, needsAdmin = false): Target {
   const token = env['ADMIN_TOKEN'] || undefined;
   if (needsAdmin && token === undefined) faults.push('ADMIN_TOKEN is missing: this script flushes the cache with it');
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  return { baseUrls, adminUrls, ...(token === undefined ? {} : { token }) };
+  return { baseUrls, adminUrls, token };
 }
 
 const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?(?:\/|$)/i;

@@ -142,7 +142,17 @@ export function script(plan: ScriptPlan) {
       // `setup` failed: nothing was sent, and k6 has printed the reason.
       if (begun === undefined) return {};
       const summary = summaryOf({
-        ...{ k6, begun, script: name, purpose, target, mix, baseRps, steps, isEndless, sample, vusOf },
+        k6,
+        begun,
+        script: name,
+        purpose,
+        target,
+        mix,
+        baseRps,
+        steps,
+        isEndless,
+        sample,
+        vusOf,
         beside: Object.keys(beside).length,
         queryFile: __ENV['QUERIES'] ?? '',
         queryCount: queries.length,

@@ -16,10 +16,21 @@ export function openAdapter(options: AdapterOptions): RedisStore {
   const { target, deadlineMs, socketTimeoutMs = 3000, random = Math.random, observe = () => undefined } = options;
   return createRedisStore({
     settings: {
-      ...{ kind: 'standalone', nodes: [target], database: 0, deadlineMs, socketTimeoutMs },
-      ...{ connectTimeoutMs: 2000, maxOutstanding: 1024, batchSize: 128, refreshMs: 15_000, dedicated: false },
+      kind: 'standalone',
+      nodes: [target],
+      database: 0,
+      deadlineMs,
+      socketTimeoutMs,
+      connectTimeoutMs: 2000,
+      maxOutstanding: 1024,
+      batchSize: 128,
+      refreshMs: 15_000,
+      dedicated: false,
     },
-    ...{ name: 'experiment', clock: systemClock, random, observe },
+    name: 'experiment',
+    clock: systemClock,
+    random,
+    observe,
   });
 }
 

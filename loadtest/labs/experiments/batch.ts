@@ -1,12 +1,11 @@
 import { durationText, perSecondText } from '../../../src/report/format.mjs';
 import { createRandom } from '../../random.ts';
 import { type Benchmark, benchmark, massImport } from '../kit/benchmark.ts';
-import { driven, p99Of } from '../kit/driven.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { fillCommand, fillCommands, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
+import { fillCommands, PUBLISHED_MIX, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import { BATCHES, type BatchRow, LOADS, loadName, PAGE, PAGES, sweep } from './batch/sweep.ts';
 
 /** The load under which they were measured was not published. */
@@ -22,18 +21,11 @@ export const PUBLISHED = [
 export const GOLDEN = { least: 100, most: 200 } as const;
 
 const SECONDS = 1.2;
-/** The load whose time is split: it keeps the store busy, and its queues are short. */
-const SHARE_CLIENTS = 10;
 /** Difference between two runs of one batch. A larger batch that gains less costs memory and time for nothing. */
 const NOISE = 0.05;
 
 /** Published was a factor of 4. A factor of 1.5 is more than any noise, and worth waiting for a batch to fill. */
 const LEAST_GAIN = 1.5;
-
-const VIEW_CLIENTS = 10;
-/** The driver writes no leading zeros. */
-const DRIVEN_PAGE = 'page:0000000__rand_int__';
-const DRIVEN_PAGE_DIGITS = 5;
 
 type Way = 'pipelined GET' | 'MGET' | 'Lua';
 /** Ways to read several keys at once. */
@@ -45,140 +37,83 @@ const SCRIPT = 'local pages = {} for at, key in ipairs(KEYS) do pages[at] = redi
 
 export type WayRow = Awaited<ReturnType<typeof waysToRead>>[number];
 
-const BATCH_AXIS = {
-  across: 'commands in a batch',
-  points: BATCHES,
-  pointName: String,
-  shape: 'lines',
-  isLog: true,
-} as const;
-
 /** How many commands to send at once. */
 export const batch = defineExperiment({
   varies: 'pipelines of 1 to 500 at three loads; MGET, pipelined GET and Lua; where the time of a command goes',
   parts: ['redis'],
-  title: 'How many commands to send at once',
+  title: 'How many commands should be sent at once?',
   published:
     'single commands 5k/s with a p99 of 35 ms; 10 at once 8k/s and 22 ms; 50: 12k/s and 18 ms; 100: 18.5k/s and 15 ms; 200: 20k/s and 14 ms; 500: 19.8k/s and 16 ms; the golden number, 100 to 200, moves with the load; MGET for few fixed keys, pipelined GET for many that vary',
   sentence:
     'Send commands in batches, and measure the size under your own load: take the smallest batch near the best rate, since a larger one only costs memory and waiting. Use a pipeline of GET for keys that vary, and MGET only for few fixed keys on one slot, where it costs the store clearly less per key.',
   measure: async (lab) => {
-    const refusal = await refusalOfTwoSlots(lab);
-    await lab.clear();
     const store = await lab.startStore();
     await massImport(lab, store, pages());
     const seconds = lab.seconds(SECONDS);
-    const rows = await sweep(lab, store, seconds);
-    const views = await clientViews(lab, store, lab.seconds(1));
-    return { rows, views, ways: await waysToRead(lab, store, seconds), refusal };
+    return { rows: await sweep(lab, store, seconds), ways: await waysToRead(lab, store, seconds) };
   },
-  tables: ({ rows, views, ways }) =>
-    fillFirst(fillCommand('SET page:%012d', PUBLISHED_MIX), [
-      ...LOADS.map((clients) =>
-        tableOf({
-          title: `GET of pages in batches, ${loadName(clients)}`,
-          rows: rows.filter((row) => row.clients === clients),
-          name: batchName,
-          columns: [
-            ['rate', 'per-second', (row) => row.perSecond],
-            ['p99 to the first reply of a batch', 'ms', (row) => row.latencyMs.p99],
-            ['a whole batch, mean', 'ms', (row) => row.wholeMs],
-            ['cores of store', 'cores', (row) => row.storeCores],
-            ['cores of generator', 'cores', (row) => row.generatorCores],
-            ['most held for clients by the store', 'bytes', (row) => row.clientBytes],
-          ],
-          published: publishedText,
-        }),
-      ),
+  tables: ({ rows, ways }) => [
+    ...LOADS.map((clients) =>
       tableOf({
-        title: `The same as a client in Node sees it, ${loadName(VIEW_CLIENTS)}`,
-        rows: views,
+        title: `GET of pages in batches, ${loadName(clients)}`,
+        rows: rows.filter((row) => row.clients === clients),
         name: batchName,
         columns: [
-          ['rate', 'per-second', (view) => view.perSecond],
-          ['p99 to the whole reply', 'ms', p99Of],
-          ['p50', 'ms', ({ answered, latencyMs }) => (answered === 0 ? undefined : latencyMs.p50)],
-          ['cores of store', 'cores', (view) => view.storeCores],
-          ['cores of client', 'cores', (view) => view.generatorCores],
+          ['rate', 'per-second', (row) => row.perSecond],
+          ['p99 to the first reply of a batch', 'ms', (row) => row.latencyMs.p99],
+          ['a whole batch, mean', 'ms', (row) => row.wholeMs],
+          ['cores of store', 'cores', (row) => row.storeCores],
+          ['cores of generator', 'cores', (row) => row.generatorCores],
+          ['most held for clients by the store', 'bytes', (row) => row.clientBytes],
         ],
         published: publishedText,
       }),
-      tableOf({
-        title: 'Several keys at once',
-        rows: ways,
-        name: ({ keys, way }) => `${keys} keys by ${way}`,
-        columns: [
-          ['keys', 'per-second', (row) => row.keysPerSecond],
-          [
-            'against a pipeline of GET',
-            'times',
-            ({ keys, keysPerSecond }) => {
-              const pipelined = wayRow(ways, 'pipelined GET', keys);
-              return pipelined && keysPerSecond / pipelined.keysPerSecond;
-            },
-          ],
-          // The cost for the store, even when the generator was full or the machine busy. If MGET is less than a tenth
-          // cheaper, a pipeline is the better choice, because it takes keys of any slot.
-          ['store per key', 'us', (row) => row.storeUsPerKey],
-          ['p99 to the first bytes', 'ms', (row) => row.latencyMs.p99],
-          ['cores of store', 'cores', (row) => row.storeCores],
-          ['cores of generator', 'cores', (row) => row.generatorCores],
-        ],
-      }),
-      tableOf({
-        title: `Where the time of one GET goes, ${loadName(SHARE_CLIENTS)}`,
-        rows: rows.filter(({ clients }) => clients === SHARE_CLIENTS),
-        name: batchName,
-        columns: [
-          ['store: network', 'us', ({ share }) => share?.networkUs],
-          ['store: parsing and replying', 'us', ({ share }) => share?.parsingUs],
-          ['store: execution', 'us', ({ share }) => share?.executionUs],
-          ['network', 'share', ({ share }) => share && share.networkUs / share.wholeUs],
-          ['parsing and replying', 'share', ({ share }) => share?.parsingUs && share.parsingUs / share.wholeUs],
-          ['execution', 'share', ({ share }) => share?.executionUs && share.executionUs / share.wholeUs],
-          ['generator', 'us', ({ generatorCores, perSecond }) => (generatorCores * 1e6) / perSecond],
-        ],
-      }),
-    ]),
-  charts: ({ rows, views }) => {
-    const rowAt = (clients: number, pipeline: number): BatchRow | undefined =>
-      rows.find((row) => row.clients === clients && row.pipeline === pipeline);
-    return [
-      chartOf({
-        ...BATCH_AXIS,
-        title: 'GET of pages a second by the size of a batch',
-        unit: 'per-second',
-        series: [
-          ...LOADS.map((clients) => ({
-            name: loadName(clients),
-            of: (pipeline: number) => rowAt(clients, pipeline)?.perSecond,
-          })),
-          { name: `a client in Node, ${VIEW_CLIENTS}`, of: (pipeline) => sized(views, pipeline)?.perSecond },
-          { name: 'published', isPublished: true, of: (pipeline) => sized(PUBLISHED, pipeline)?.perSecond },
-        ],
-      }),
-      chartOf({
-        ...BATCH_AXIS,
-        id: 'latency',
-        title: 'Waiting for a batch by its size',
-        unit: 'ms',
-        series: [
-          ...LOADS.map((clients) => ({
-            name: `whole batch, mean, ${loadName(clients)}`,
-            of: (pipeline: number) => rowAt(clients, pipeline)?.wholeMs,
-          })),
-          {
-            name: `p99 of a client in Node, ${VIEW_CLIENTS}`,
-            of: (pipeline) => {
-              const view = sized(views, pipeline);
-              return view && p99Of(view);
-            },
+    ),
+    tableOf({
+      title: 'Several keys at once',
+      rows: ways,
+      name: ({ keys, way }) => `${keys} keys by ${way}`,
+      columns: [
+        ['keys', 'per-second', (row) => row.keysPerSecond],
+        [
+          'against a pipeline of GET',
+          'times',
+          ({ keys, keysPerSecond }) => {
+            const pipelined = wayRow(ways, 'pipelined GET', keys);
+            return pipelined && keysPerSecond / pipelined.keysPerSecond;
           },
-          { name: 'p99, published', isPublished: true, of: (pipeline) => sized(PUBLISHED, pipeline)?.p99Ms },
         ],
-      }),
-    ];
-  },
+        // The cost for the store, even when the generator was full or the machine busy. If MGET is less than a tenth
+        // cheaper, a pipeline is the better choice, because it takes keys of any slot.
+        ['store per key', 'us', (row) => row.storeUsPerKey],
+        ['p99 to the first bytes', 'ms', (row) => row.latencyMs.p99],
+        ['cores of store', 'cores', (row) => row.storeCores],
+        ['cores of generator', 'cores', (row) => row.generatorCores],
+      ],
+    }),
+  ],
+  charts: ({ rows }) => [
+    chartOf({
+      title: 'GET of pages a second by the size of a batch',
+      across: 'commands in a batch',
+      points: BATCHES,
+      pointName: String,
+      unit: 'per-second',
+      shape: 'lines',
+      isLog: true,
+      series: [
+        ...LOADS.map((clients) => ({
+          name: loadName(clients),
+          of: (pipeline: number) =>
+            sized(
+              rows.filter((row) => row.clients === clients),
+              pipeline,
+            )?.perSecond,
+        })),
+        { name: 'published', isPublished: true, of: (pipeline) => sized(PUBLISHED, pipeline)?.perSecond },
+      ],
+    }),
+  ],
   claims: ({ rows }) => {
     const gains = gainsOf(rows);
     const smallest = Math.min(...gains.map(({ best }) => best.pipeline));
@@ -214,20 +149,17 @@ export const batch = defineExperiment({
       // Loopback has almost no round trip to share: a batch saves the store's own work for the network.
       ...[1, smallest].map((pipeline) => ({
         text: `network time of the store per command, ${batchName({ pipeline })}`,
-        figure: networkUs(rows.filter((row) => row.pipeline === pipeline)),
+        figure: meanNetworkUs(rows.filter((row) => row.pipeline === pipeline)),
         unit: 'us' as const,
       })),
     ];
   },
-  notes: ({ refusal }) => [
+  notes: () => [
     'GET of 100,000 pages of the published mix, 100 to 6000 bytes each, by redis-benchmark; each row is the better of two runs of half its time, one on the way from small batches to large and one on the way back.',
     'The load at which the published figures were measured is not known: they stand beside every load.',
-    'redis-benchmark stops its clock at the first bytes of a batch. The mean time of a whole batch is the number of commands under way over the number answered per second (Little 1961). The client in Node waits for every reply, and p99 is that of its commands.',
+    'redis-benchmark stops its clock at the first bytes of a batch. The mean time of a whole batch is the number of commands under way over the number answered per second (Little 1961).',
     "Memory held for clients is the store's own figure (mem_clients_normal), the largest of one reading every 60 ms: requests it has not read yet and replies that no client has taken.",
-    "Network is processor time of the store in the kernel, execution is the time in commandstats (copying the reply included), parsing and replying is the rest of the store's own time; read over both runs and their pilots, in steps of 10 ms. On loopback the kernel does some of a receiver's work while the sender sends.",
-    refusal === undefined
-      ? 'A node of a cluster took MGET of two slots, which it should not.'
-      : `A node of a cluster answers MGET of two slots with: ${refusal}.`,
+    "Network is processor time of the store in the kernel per command, over both runs and their pilots, in steps of 10 ms. On loopback the kernel does some of a receiver's work while the sender sends.",
   ],
 });
 
@@ -246,8 +178,8 @@ export function gainsOf<Row extends { clients: number; pipeline: number; perSeco
 }
 
 /** Mean over the loads. */
-function networkUs(rows: readonly BatchRow[]): number | undefined {
-  const each = rows.flatMap(({ share }) => share?.networkUs ?? []);
+function meanNetworkUs(rows: readonly BatchRow[]): number | undefined {
+  const each = rows.flatMap(({ networkUs }) => networkUs ?? []);
   return each.length === 0 ? undefined : each.reduce((sum, us) => sum + us, 0) / each.length;
 }
 
@@ -272,38 +204,8 @@ function* pages(): Iterable<readonly (string | Buffer)[]> {
   let at = 0;
   for (const [set = '', , value = ''] of fillCommands(PUBLISHED_MIX, createRandom(1).next)) {
     yield [set, `page:${randomDigits(at)}`, value];
-    // Small numbers are shorter without leading zeros: those pages have a second name.
-    if (String(at).length < DRIVEN_PAGE_DIGITS) yield [set, DRIVEN_PAGE.replace('__rand_int__', String(at)), value];
     at += 1;
   }
-}
-
-export async function refusalOfTwoSlots(lab: Lab): Promise<string | undefined> {
-  const node = await lab.startStore({ config: ['cluster-enabled yes'] });
-  await node.command('CLUSTER', 'ADDSLOTSRANGE', 0, 16383);
-  return node.command('MGET', 'page:1', 'page:2').then(
-    () => undefined,
-    (error: unknown) => (error instanceof Error ? error.message : String(error)),
-  );
-}
-
-/**
- * Batches as a client in one Node process sees them: until the last byte of each reply. Closed loop, pages at random.
- * @throws when replies are missing or refused: then no batch was measured.
- */
-async function clientViews(lab: Lab, store: LabStore, seconds: number) {
-  return Array.fromAsync(BATCHES, async (pipeline) => {
-    lab.say(`a Node client with ${VIEW_CLIENTS} connections, ${pipeline} commands at once`);
-    const commands = { kind: 'fixed', words: ['GET', DRIVEN_PAGE], keys: PAGES } as const;
-    const ran = await driven(lab, [store], { connections: VIEW_CLIENTS, pipeline, seconds, commands });
-    // Whole batches were in flight when the time ended. The store answers this after them, before the next row.
-    await store.command('PING');
-    const { refused, broken } = ran.errors;
-    if (refused + broken > 0) throw new Error(`${refused} of the reads were refused and ${broken} lost`);
-    const requests = Math.max(VIEW_CLIENTS * pipeline, ran.answered);
-    const command = `redis-benchmark -p 6379 -c ${VIEW_CLIENTS} -n ${requests} -P ${pipeline} -r ${PAGES} GET ${PAGE}`;
-    return { pipeline, ...ran, command };
-  });
 }
 
 /** Reads the same keys by each way in turn, twice, each time for half of a row's time. */
@@ -318,7 +220,7 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
       const load = {
         store,
         clients: WAY_CLIENTS,
-        ...(isPipelined && { pipeline: keys }),
+        pipeline: isPipelined ? keys : undefined,
         keySpace: PAGES,
         command: wordsOf(way, keys),
         seconds: seconds / 2,
@@ -329,7 +231,7 @@ async function waysToRead(lab: Lab, store: LabStore, seconds: number) {
       const keysPerSecond = ran.perSecond * keysEach;
       /** Processor time of the store per key. */
       const storeUsPerKey = (ran.storeCores * 1e6) / keysPerSecond;
-      return { ...ran, way, keys, keysPerSecond, storeUsPerKey, command: shortened(ran.command, keys) };
+      return { ...ran, way, keys, keysPerSecond, storeUsPerKey };
     },
     // The median of two runs is the lower figure, so the sign selects the higher rate.
     ({ keysPerSecond }) => -keysPerSecond,
@@ -340,12 +242,4 @@ function wordsOf(way: Way, keys: number): readonly string[] {
   const names = Array.from({ length: keys }, () => PAGE);
   if (way === 'pipelined GET') return ['GET', PAGE];
   return way === 'MGET' ? ['MGET', ...names] : ['EVAL', SCRIPT, String(keys), ...names];
-}
-
-/** Replaces the repeated names by a shell expression. */
-export function shortened(command: string, keys: number): string {
-  const names = ` ${PAGE}`.repeat(keys);
-  return keys > 1 && command.endsWith(names)
-    ? `${command.slice(0, -names.length)} $(yes ${PAGE} | head -${keys})`
-    : command;
 }

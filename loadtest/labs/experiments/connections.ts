@@ -1,14 +1,13 @@
 import { bytesText, countText } from '../../../src/report/format.mjs';
 import { type Benchmark, benchmark } from '../kit/benchmark.ts';
-import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
+import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { peakClientBytes } from '../kit/meters.ts';
-import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
+import { PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
-import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
+import { chartOf, type TableParts, tableOf } from '../kit/table.ts';
 import {
   allClosed,
-  BENCHMARK_FILL,
   BENCHMARK_KEYS,
   CORES,
   type Counted,
@@ -18,11 +17,9 @@ import {
   MOST_CLIENTS,
   mixRow,
   SMALL_BYTES,
-  SMALL_FILL,
   STORE_TIME,
   startLadder,
   type WideStore,
-  withMaxClients,
 } from './many-clients.ts';
 
 /** Any store can do it on any core, so that only the number of connections differs. */
@@ -35,7 +32,7 @@ const PILOT_REQUESTS = 20_000;
 const LEAST_OF_EACH = 5;
 
 /** Connections of one process; the largest pool is the published one. */
-export const POOLS = [1, 3, 10, 30, 100];
+const POOLS = [1, 3, 10, 30, 100];
 /** Commands that a process has under way, about: the same number on each connection of its pool. */
 const UNDER_WAY = 100;
 
@@ -48,12 +45,10 @@ const THREAD_PIPELINE = 16;
 /** With --threads redis-benchmark looks four times a second whether it is done: a short pilot would measure that. */
 const THREADS_PILOT_REQUESTS = 200_000;
 
-type AtOneRateRow = Awaited<ReturnType<typeof atOneRate>>[number];
-
 interface PoolRow extends DrivenRow {
   readonly connections: number;
-  /** Commands of each connection that are under way at once; absent at a rate. */
-  readonly pipeline?: number;
+  /** Commands of each connection that are under way at once. */
+  readonly pipeline: number;
 }
 
 export type ConnectionsMeasured = Awaited<ReturnType<typeof measure>>;
@@ -74,92 +69,62 @@ const DRIVEN: TableParts<DrivenRow>['columns'] = [
 export const connections = defineExperiment({
   varies: 'connections to one store at one rate and at full speed, the pool of one process, client threads',
   parts: ['redis'],
-  title: 'How many connections a store bears',
+  title: 'How many connections does a store bear?',
   published:
     'the shard of one site fell at 2,000 connections where 60,000–70,000 were required; another keeps a pool of 100 with a socket timeout of 5 s and a connect timeout of 2 s; 7–10 client threads made 2 million commands a second, 50 threads fewer and a latency of 1 s',
   sentence:
     'Connections cost processor time and memory of the store: give each process the smallest pool that reaches nearly its best rate, and no more client threads than cores.',
   measure,
-  tables: ({ oneRate, fullSpeed, poolsAtRate, pools, threads }) => [
-    ...fillFirst(memtierFill(PUBLISHED_MIX), [
-      tableOf({
-        title: `Connections to one store, at ${countText(ONE_RATE)} commands a second in all`,
-        rows: oneRate.map((row) => ({ ...row, command: withMaxClients(row.connections, mixAtRate(row)) })),
-        name: (row) => `${countText(row.connections)} connections`,
-        columns: [...DRIVEN, ['store memory per connection', 'bytes', (row) => row.bytesEach]],
-        published: (row) => (row.connections === 2000 ? 'the shard fell; 60,000–70,000 were required' : undefined),
-      }),
-    ]),
-    ...fillFirst(BENCHMARK_FILL, [
-      tableOf({
-        title: 'Connections to one store, at full speed',
-        rows: fullSpeed.map((row) => ({ ...row, command: withMaxClients(row.clients, row.command) })),
-        name: (row) => `${countText(row.clients)} connections`,
-        columns: [...TIMES, ...CORES, ...STORE_TIME],
-      }),
-    ]),
-    poolTable(poolsAtRate, `at ${countText(ONE_RATE)} commands a second`),
-    poolTable(pools, `with about ${UNDER_WAY} commands under way in all`),
-    ...fillFirst(SMALL_FILL, [
-      tableOf({
-        title: `Threads of one client with ${THREAD_CLIENTS} connections and ${THREAD_PIPELINE} commands at once on each`,
-        rows: threads,
-        name: (row) => (row.threads === 1 ? '1 thread' : `${row.threads} threads`),
-        columns: [
-          ['answered', 'per-second', (row) => row.perSecond],
-          ['p50', 'ms', (row) => row.latencyMs.p50],
-          ['p99', 'ms', (row) => row.latencyMs.p99],
-          ...CORES,
-        ],
-        published: (row) => ({ 8: '7–10 threads: 2 million/s', 50: 'fewer than 2 million/s, 1 s' })[row.threads],
-      }),
-    ]),
+  tables: ({ oneRate, fullSpeed, pools, threads }) => [
+    tableOf({
+      title: `Connections to one store, at ${countText(ONE_RATE)} commands a second in all`,
+      rows: oneRate,
+      name: (row) => `${countText(row.connections)} connections`,
+      columns: [...DRIVEN, ['store memory per connection', 'bytes', (row) => row.bytesEach]],
+      published: (row) => (row.connections === 2000 ? 'the shard fell; 60,000–70,000 were required' : undefined),
+    }),
+    tableOf({
+      title: 'Connections to one store, at full speed',
+      rows: fullSpeed,
+      name: (row) => `${countText(row.clients)} connections`,
+      columns: [...TIMES, ...CORES, ...STORE_TIME],
+    }),
+    tableOf({
+      title: `The pool of one process, with about ${UNDER_WAY} commands under way in all`,
+      rows: pools,
+      name: ({ connections: size, pipeline }) => `pool of ${size} × ${pipeline}`,
+      columns: [...DRIVEN, ['generator time per command', 'us', (row) => row.generatorUs]],
+      published: (row) =>
+        row.connections === POOLS.at(-1) ? 'pool of 100, socket timeout 5 s, connect timeout 2 s' : undefined,
+    }),
+    tableOf({
+      title: `Threads of one client with ${THREAD_CLIENTS} connections and ${THREAD_PIPELINE} commands at once on each`,
+      rows: threads,
+      name: (row) => (row.threads === 1 ? '1 thread' : `${row.threads} threads`),
+      columns: [
+        ['answered', 'per-second', (row) => row.perSecond],
+        ['p50', 'ms', (row) => row.latencyMs.p50],
+        ['p99', 'ms', (row) => row.latencyMs.p99],
+        ...CORES,
+      ],
+      published: (row) => ({ 8: '7–10 threads: 2 million/s', 50: 'fewer than 2 million/s, 1 s' })[row.threads],
+    }),
   ],
-  charts: ({ oneRate, fullSpeed, pools, threads }) => {
-    const perConnections = {
+  charts: ({ oneRate }) => [
+    chartOf({
+      title: `Latency at ${countText(ONE_RATE)} commands a second in all`,
       across: 'connections to one store',
       points: oneRate,
-      pointName: (row: AtOneRateRow) => countText(row.connections),
+      pointName: (row) => countText(row.connections),
+      unit: 'ms',
       shape: 'lines',
-    } as const;
-    return [
-      chartOf({
-        ...perConnections,
-        title: `Latency at ${countText(ONE_RATE)} commands a second in all`,
-        unit: 'ms',
-        isLog: true,
-        series: [
-          { name: 'p99', of: (row) => row.p99Ms },
-          { name: 'p50', of: (row) => row.p50Ms },
-        ],
-      }),
-      chartOf({
-        ...perConnections,
-        id: 'cost',
-        title: 'Processor time of the store for one command',
-        unit: 'us',
-        series: [
-          { name: `at ${countText(ONE_RATE)}/s in all`, of: (row) => row.storeUs },
-          {
-            name: 'GET at full speed',
-            of: (row) => fullSpeed.find(({ clients }) => clients === row.connections)?.storeUs,
-          },
-        ],
-      }),
-      answeredChart(
-        {
-          id: 'pool',
-          title: `One process with about ${UNDER_WAY} commands under way`,
-          across: 'connections in its pool',
-        },
-        pools.map((row) => ({ ...row, name: String(row.connections) })),
-      ),
-      answeredChart(
-        { id: 'threads', title: 'One process with several threads', across: 'threads of redis-benchmark' },
-        threads.map((row) => ({ ...row, name: String(row.threads) })),
-      ),
-    ];
-  },
+      isLog: true,
+      series: [
+        { name: 'p99', of: (row) => row.p99Ms },
+        { name: 'p50', of: (row) => row.p50Ms },
+      ],
+    }),
+  ],
   claims: (measured) => [...numberClaims(measured), ...clientClaims(measured)],
   notes: ({ oneRate, cores, whyNoMore }) => {
     const bytesEach = Math.max(...oneRate.map((row) => row.bytesEach));
@@ -167,7 +132,7 @@ export const connections = defineExperiment({
     const { leastBytes, mostBytes, keys } = PUBLISHED_MIX;
     return [
       whyNoMore,
-      `At one rate and in pools our own driver sends the published mix (one write to four reads, ${leastBytes}–${mostBytes} B, ${countText(keys)} keys) at a fixed rate, whatever is answered. The command of a row repeats it with memtier_benchmark, which sends at least one command a second on each connection. A row includes the driver's own processor time: where the driver was full, the latency is its own.`,
+      `At one rate and in the pool our own driver sends the published mix (one write to four reads, ${leastBytes}–${mostBytes} B, ${countText(keys)} keys) at a fixed rate, whatever is answered. A row includes the driver's own processor time: where the driver was full, the latency is its own.`,
       `At full speed redis-benchmark sends GET for values of the same sizes. It opens at most ${countText(MOST_CLIENTS)} connections. All of them wait at once, so p50 cannot be below their number over the rate: compare the rates.`,
       'Store time is processor time of the store for one command. It does not depend on the speed of the generator. It includes idle connections, because the store checks each connection once a second.',
       `The limit on connection memory was removed. With maxmemory-clients at ${bytesText(share)} (25 % of 1 GiB, as deploy/redis has it) and ${bytesText(bytesEach)} for each, the store would begin to close connections at ${countText(Math.floor(share / bytesEach))} busy ones.`,
@@ -253,39 +218,13 @@ function clientClaims({ pools, threads }: ConnectionsMeasured): readonly Claim[]
   ];
 }
 
-function answeredChart(
-  texts: Pick<Chart, 'id' | 'title' | 'across'>,
-  points: readonly { readonly name: string; readonly perSecond: number }[],
-): Chart {
-  const series = [{ name: 'answered', of: (row: { readonly perSecond: number }) => row.perSecond }];
-  return chartOf({ ...texts, points, pointName: ({ name }) => name, unit: 'per-second', shape: 'lines', series });
-}
-
-function poolTable(rows: readonly PoolRow[], how: string): FindingTable {
-  return tableOf({
-    title: `The pool of one process, ${how}`,
-    rows: rows.map((row) => ({ ...row, command: mixAtRate(row) })),
-    name: ({ connections: size, pipeline }) =>
-      pipeline === undefined ? `pool of ${size}` : `pool of ${size} × ${pipeline}`,
-    columns: [...DRIVEN, ['generator time per command', 'us', (row) => row.generatorUs]],
-    published: (row) =>
-      row.connections === POOLS.at(-1) ? 'pool of 100, socket timeout 5 s, connect timeout 2 s' : undefined,
-  });
-}
-
-function mixAtRate({ connections: clients, pipeline }: Pick<PoolRow, 'connections' | 'pipeline'>): string {
-  const more = `--rate-limiting=${Math.max(1, Math.round(ONE_RATE / clients))}`;
-  return memtierCommand(PUBLISHED_MIX, { clients, ...(pipeline === undefined ? { more } : { pipeline }) });
-}
-
 async function measure(lab: Lab) {
   const { wide, rungs, whyNoMore } = await startLadder(lab);
   return {
     // From few connections to many, as the next ones.
     oneRate: await atOneRate(lab, wide, rungs),
     fullSpeed: await atFullSpeed(lab, wide, rungs),
-    poolsAtRate: await poolRows(lab, wide, false),
-    pools: await poolRows(lab, wide, true),
+    pools: await poolRows(lab, wide),
     threads: await clientThreads(lab, wide.store),
     cores: lab.cores.generatorCount,
     whyNoMore,
@@ -331,24 +270,23 @@ async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]):
   );
 }
 
-/** One process with a pool: at a given rate, or with a given number of commands under way. */
-function poolRows(lab: Lab, wide: WideStore, isSaturated: boolean): Promise<readonly PoolRow[]> {
+/** One process with a pool that has a given number of commands under way. */
+function poolRows(lab: Lab, wide: WideStore): Promise<readonly PoolRow[]> {
   return alternately<number, PoolRow>(
     POOLS,
     ROUNDS,
     async (size) => {
       const pipeline = pipelineOf(size);
-      lab.say(`a pool of ${size}, ${isSaturated ? `${size * pipeline} under way` : `${countText(ONE_RATE)}/s`}`);
-      const load = isSaturated ? { pipeline } : { ratePerSecond: ONE_RATE };
-      const row = await mixRow(lab, wide, { connections: size, seconds: lab.seconds(POOL_SECONDS), ...load });
-      return { ...row, connections: size, ...(isSaturated && { pipeline }) };
+      lab.say(`a pool of ${size}, ${size * pipeline} under way`);
+      const row = await mixRow(lab, wide, { connections: size, seconds: lab.seconds(POOL_SECONDS), pipeline });
+      return { ...row, connections: size, pipeline };
     },
-    (row) => (isSaturated ? -row.perSecond : row.meanMs),
+    ({ perSecond }) => -perSecond,
   );
 }
 
 /** Commands that each connection of a pool has under way. */
-export function pipelineOf(size: number): number {
+function pipelineOf(size: number): number {
   return Math.round(UNDER_WAY / size);
 }
 
@@ -358,9 +296,14 @@ async function clientThreads(lab: Lab, store: LabStore) {
   for (const threads of THREADS) {
     lab.say(`client threads: ${threads}`);
     const run = await benchmark(lab, {
-      ...{ store, threads, clients: THREAD_CLIENTS, pipeline: THREAD_PIPELINE },
-      ...{ command: ['GET', 'small:__rand_int__'], keySpace: BENCHMARK_KEYS },
-      ...{ seconds: lab.seconds(THREADS_SECONDS), pilot: THREADS_PILOT_REQUESTS },
+      store,
+      threads,
+      clients: THREAD_CLIENTS,
+      pipeline: THREAD_PIPELINE,
+      command: ['GET', 'small:__rand_int__'],
+      keySpace: BENCHMARK_KEYS,
+      seconds: lab.seconds(THREADS_SECONDS),
+      pilot: THREADS_PILOT_REQUESTS,
     });
     rows.push({ ...run, threads });
   }

@@ -4,7 +4,7 @@ import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { type Busy, limitOf } from '../kit/meters.ts';
 import { runProgram } from '../kit/programs.ts';
 import { onceMore } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import {
   cannotResolve,
   inNamespace,
@@ -70,7 +70,7 @@ export const dns = defineExperiment<readonly DnsRow[]>({
   varies: 'addresses or host names of the stores, with a resolver that is healthy, slow or failing',
   parts: ['redis'],
   cannotRun: cannotResolve,
-  title: 'Addresses and names',
+  title: 'Addresses or names for the stores?',
   published:
     'A classifieds site: addresses instead of names gave slightly fewer errors, though noisy neighbours left at the same time.',
   sentence:
@@ -87,21 +87,20 @@ export const dns = defineExperiment<readonly DnsRow[]>({
       return onceMore(() => measureRow(lab, store, server, variant), isDisturbed, again);
     });
   },
-  tables: (rows) =>
-    fillFirst(fillOf(PAGE_BYTES), [
-      phaseTable('Connections cut every second', rows, 'cut'),
-      phaseTable('Connections kept', rows, 'kept'),
-      tableOf({
-        title: 'A start, and the way back',
-        rows,
-        name: ({ variant }) => variant.name,
-        columns: [
-          ['all connections answer after', 'ms', (row) => row.startedMs],
-          ['lookups asked', 'count', (row) => row.startAsked],
-          ['back after the resolver is healthy', 'ms', (row) => row.backMs],
-        ],
-      }),
-    ]),
+  tables: (rows) => [
+    phaseTable('Connections cut every second', rows, 'cut'),
+    phaseTable('Connections kept', rows, 'kept'),
+    tableOf({
+      title: 'A start, and the way back',
+      rows,
+      name: ({ variant }) => variant.name,
+      columns: [
+        ['all connections answer after', 'ms', (row) => row.startedMs],
+        ['lookups asked', 'count', (row) => row.startAsked],
+        ['back after the resolver is healthy', 'ms', (row) => row.backMs],
+      ],
+    }),
+  ],
   charts: (rows) => [
     chartOf({
       title: 'Reads lost, by what the resolver does',
@@ -145,7 +144,6 @@ export const dns = defineExperiment<readonly DnsRow[]>({
     `glibc looks up names, as in production: Node calls getaddrinfo on libuv's threads. The reading process has a mount namespace in which its own resolv.conf names our name server (${NAME_SERVER}, UDP); this machine's resolver is not touched, and nothing in between keeps an answer.`,
     `One process reads through serpcache's own adapter, with one connection for each of ${DOMAINS.length} domains, all to one store; ${READS_PER_SECOND} reads/s with ${DEADLINE_MS} ms each. CLIENT KILL cuts the connections every ${CUT_EVERY_MS} ms; the adapter connects again after 50–100 ms and resolves each time.`,
     'A row that lost reads while nothing was cut and no name was asked for says nothing about names: it is measured once more, and the second measurement counts. When it is the row with addresses or with a healthy resolver, and it is still disturbed, the claims are not seen.',
-    'memtier resolves only when it starts: the commands repeat the load and the cuts, not the lookups. Put a name that your own resolver answers for in place of localhost.',
     'A process has at most two lookups under way (half of four threads), and no lookup can be cancelled: with six names at a second each the last pair is answered after three seconds, which is past the connect timeout of two, and begins again. UV_THREADPOOL_SIZE raises the limit.',
     'glibc asks a silent resolver again after 5 s and gives up after 10 s (resolv.conf timeout:5 attempts:2): `options timeout:1` in it shortens both.',
     `The longest gap is the longest time without an answer on any one connection. The maximum wait for the start and for the way back is ${WAIT_MS / 1000} s; "–" is longer. The way back begins when the resolver is healthy again, a second after the last cut.`,
@@ -168,10 +166,7 @@ function phaseTable(title: string, rows: readonly DnsRow[], name: 'cut' | 'kept'
   const hasAnswers = (phase: Phase): boolean => phase.answered > 0;
   return tableOf({
     title,
-    rows: rows.map((row) => ({
-      ...{ variant: row.variant, phase: row[name] },
-      ...{ limit: limitOf(row), command: commandOf(row.variant, name === 'cut') },
-    })),
+    rows: rows.map((row) => ({ variant: row.variant, phase: row[name], limit: limitOf(row) })),
     name: ({ variant }) => variant.name,
     columns: [
       ['answered', 'per-second', ({ phase }) => phase.answered / phase.seconds],
@@ -183,27 +178,6 @@ function phaseTable(title: string, rows: readonly DnsRow[], name: 'cut' | 'kept'
     ],
     published: ({ variant }) => (variant.isNamed || name === 'kept' ? undefined : 'slightly fewer errors'),
   });
-}
-
-const COMMAND_SECONDS = 10;
-const KEY = 1;
-
-/** Stores the page that the commands read, under the name that memtier gives it. */
-export function fillOf(bytes: number): string {
-  return `redis-cli SET memtier-${KEY} $(printf %0${bytes}d 0)`;
-}
-
-/** The load, and the cuts beside it where there are any: they end before it does. */
-export function commandOf({ isNamed }: Variant, isCut: boolean): string {
-  const load = [
-    `memtier_benchmark -s ${isNamed ? 'localhost' : '127.0.0.1'} -p 6379 -t 1 -c ${DOMAINS.length} --ratio=0:1`,
-    `--key-minimum=${KEY} --key-maximum=${KEY} --rate-limiting=${READS_PER_SECOND / DOMAINS.length}`,
-    `--test-time=${COMMAND_SECONDS}`,
-  ].join(' ');
-  if (!isCut) return load;
-  const every = CUT_EVERY_MS / 1000;
-  const cuts = `for cut in $(seq ${Math.floor(COMMAND_SECONDS / every) - 1}); do sleep ${every}; redis-cli CLIENT KILL TYPE normal; done`;
-  return `${load} --reconnect-on-error & ${cuts}; wait`;
 }
 
 /**
@@ -248,7 +222,11 @@ async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant
       `${variant.name}: not all connections were there after ${HEALTHY_START_MS} ms of a healthy resolver`,
     );
   return {
-    ...{ variant, startedMs, startAsked, kept, cut },
+    variant,
+    startedMs,
+    startAsked,
+    kept,
+    cut,
     backMs: afterOf(heard.get('back')),
     storeCores: storeMs / 1000 / cut.seconds,
     generatorCores: readerMs / 1000 / cut.seconds,
@@ -266,7 +244,10 @@ async function runReader(lab: Lab, plan: ReaderPlan, hear: (said: ReaderSaid) =>
   const { keptMs = 0, cutMs = 0, backWaitMs = 0 } = plan.then ?? {};
   const last: ReaderSaid['kind'] = plan.then === undefined ? 'started' : 'back';
   await runProgram({
-    ...{ command, args, cores: lab.cores.generator, signal: lab.signal },
+    command,
+    args,
+    cores: lab.cores.generator,
+    signal: lab.signal,
     limitMs: plan.startWaitMs + keptMs + cutMs + backWaitMs + AROUND_MS,
     onLine: (line) => {
       const said: ReaderSaid = JSON.parse(line);

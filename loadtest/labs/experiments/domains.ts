@@ -7,7 +7,7 @@ import { startCluster } from '../../stack/redis.ts';
 import type { RedisNode } from '../../stack/redis-node.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { fillCommand, fillCommands, randomDigits } from '../kit/mix.ts';
+import { fillCommands, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { CLIENTS, type Endpoint, type MeteredStore, type ThreeClients, threeClients } from './three-clients.ts';
@@ -61,7 +61,7 @@ export const domains = defineExperiment({
   varies:
     'one store for three domains, one each, a cluster of three; light and heavy commands; with and without added RTT',
   parts: ['redis'],
-  title: 'One store for three domains, or one each',
+  title: 'One store for three domains, or one each?',
   published: `${CLIENTS} clients sending INCR: 8.36 µs per operation with one store, 5.54 with one for each (−33 %); in a second run 9.30 and 6.68; over a network the gain of light commands shrinks`,
   sentence:
     'Give each domain a store of its own when one store fills its core and there are free cores for more. Where clients wait for a network, expect little from it: send commands in batches or over more connections first.',
@@ -166,7 +166,7 @@ export const domains = defineExperiment({
         unit: 'share',
         // A gain that shrinks, as published, loses at least half of what it was; a loss is not a smaller gain.
         atLeast: -NOISE,
-        ...(light !== undefined && { atMost: light / 2 }),
+        atMost: light === undefined ? undefined : light / 2,
       },
       {
         // A store has one thread: it cannot do more than one second of work in a second.
@@ -241,7 +241,6 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
           : {
               command: (domain) => ['GET', `${prefix(domain)}:page:__rand_int__`],
               keySpace: STORED.keys,
-              fill: (domain, port) => fillCommand(`SET ${prefix(domain)}:page:%012d`, STORED, { port }),
             }),
         seconds: lab.seconds(SECONDS),
       });

@@ -1,25 +1,17 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { column } from '../../../src/operations/doctor/collect/proc.ts';
+import { disciplinesOf } from '../../../src/operations/doctor/collect/tc.ts';
 import { createRandom } from '../../random.ts';
+import { limitersOf } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';
 import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { busyOf, commandStats, limitOf } from '../kit/meters.ts';
+import { busyOf, limitOf } from '../kit/meters.ts';
 import { randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
-import {
-  diagnose,
-  leastBurstBytes,
-  limiterStateOf,
-  rightBurstBytes,
-  type Symptoms,
-  usedShare,
-} from './limiter/diagnosis.ts';
 import type { BurstPlan, BurstReads } from './limiter/reader.ts';
 
 const RATE_BYTES = 50e6; // 400 mbit/s
@@ -33,8 +25,6 @@ const ROUNDS = 3;
 const ROW_SECONDS = 2;
 /** Beside the load: starting and ending the reader. */
 const AROUND_SECONDS = 20;
-/** As deploy/redis has it. */
-const SLOWLOG_LENGTH = 512;
 
 /** One configuration of a limiter, and whether it is right for the load. */
 interface Variant {
@@ -46,13 +36,21 @@ interface Variant {
   readonly classes?: readonly (readonly string[])[];
 }
 
+/**
+ * Ticks a second of the usual Debian and Ubuntu kernel. tc cannot be asked for it: it assumes 10⁹ where timers are fine,
+ * and from that comes its burst of 1600 bytes where none is named.
+ */
+const TICKS_PER_SECOND = 250;
+/** tc-tbf(8): a bucket must hold at least rate ÷ HZ, else more tokens come with a tick than fit. */
+const LEAST_BURST_BYTES = RATE_BYTES / TICKS_PER_SECOND;
+/** A burst that only just fits is held back when a second one follows. */
+const RIGHT_BYTES = Math.ceil(Math.max(4 * LEAST_BURST_BYTES, MEAN_BURST_BYTES) / 1000) * 1000;
 /** Just over one packet: tc's own choice for htb (rate ÷ 10⁹ + 1600), and common in examples for slow lines. */
 const ONE_PACKET_BYTES = 1600;
 /** Three packets. */
 const FEW_PACKETS_BYTES = 4608;
 
 const RATE = ['rate', `${(RATE_BYTES * 8) / 1e6}mbit`];
-const RIGHT_BYTES = rightBurstBytes(RATE_BYTES, MEAN_BURST_BYTES);
 
 /** @param queueMs a time at this rate, which tc-tbf(8) calls latency. */
 const tbf = (burst: number, queueMs: number): Pick<Variant, 'kind' | 'discipline'> => ({
@@ -72,15 +70,20 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'tbf, right', isRight: true, ...tbf(RIGHT_BYTES, 50) },
   { name: 'tbf, burst of 3 packets', isRight: false, ...tbf(FEW_PACKETS_BYTES, 50) },
   { name: 'tbf, burst of 3 packets, queue of 1 ms', isRight: false, ...tbf(FEW_PACKETS_BYTES, 1) },
-  { name: 'tbf, burst of rate ÷ HZ, queue of 1 ms', isRight: false, ...tbf(leastBurstBytes(RATE_BYTES), 1) },
+  { name: 'tbf, burst of rate ÷ HZ, queue of 1 ms', isRight: false, ...tbf(LEAST_BURST_BYTES, 1) },
   { name: 'htb, right', isRight: true, ...htb('burst', RIGHT_BYTES, 'cburst', RIGHT_BYTES) },
   { name: 'htb, burst of 1 packet', isRight: false, ...htb('burst', ONE_PACKET_BYTES, 'cburst', RIGHT_BYTES) },
   { name: 'htb, cburst of 1 packet', isRight: false, ...htb('burst', RIGHT_BYTES, 'cburst', ONE_PACKET_BYTES) },
   { name: 'htb, no burst named', isRight: false, ...htb() },
 ];
 
-export interface LimiterRow extends Symptoms {
+export interface LimiterRow {
   readonly variant: Variant;
+  readonly seconds: number;
+  readonly p99Ms: number;
+  /** Share of all reads without a page within the deadline, or not sent because of those before. */
+  readonly lateShare: number;
+  readonly limiter?: LimiterState;
   /** Share of all reads. */
   readonly refusedShare: number;
   readonly pagesPerSecond: number;
@@ -88,12 +91,6 @@ export interface LimiterRow extends Symptoms {
   readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
   readonly limit: Limit;
 }
-
-const LIMITERS = {
-  across: 'limiter, all at one rate',
-  pointName: ({ variant }: LimiterRow) => variant.name,
-  shape: 'bars',
-} as const;
 
 export const limiter = defineExperiment<readonly LimiterRow[]>({
   varies: 'bandwidth limiters (tbf, htb) at one rate, with a right and a wrong burst and queue',
@@ -103,7 +100,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
       ['tbf', 'rate', '1mbit', 'burst', '10kb', 'latency', '50ms'],
       ['htb', 'default', '10'],
     ]),
-  title: 'A bandwidth limiter between service and store',
+  title: 'Can a bandwidth limiter stall a store whose bandwidth is free?',
   published:
     'A classifieds site saw stalls and drops although its bandwidth was free: the burst and cburst of its limiter (TBF) were misconfigured. No figures were published.',
   sentence:
@@ -134,7 +131,7 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
   tables: (rows) => [
     tableOf({
       title: 'What the service sees',
-      rows: rows.map((row, at) => ({ ...row, command: commandOf(row.variant, at === 0, at === rows.length - 1) })),
+      rows,
       name: ({ variant }) => variant.name,
       columns: [
         ['pages in time', 'per-second', (row) => row.pagesPerSecond],
@@ -147,49 +144,25 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         ['not asked', 'share', (row) => row.refusedShare],
       ],
     }),
-    tableOf({
-      title: 'How a doctor could tell',
-      // Its limit and its command are in the first table.
-      rows: rows.map(({ limit: _, ...row }) => row),
-      name: ({ variant }) => variant.name,
-      columns: [
-        ['dropped', 'count', (row) => row.limiter?.drops],
-        ['held back', 'count', (row) => row.limiter?.overlimits],
-        ['burst set', 'bytes', (row) => row.limiter?.burstBytes],
-        ['sent again', 'count', (row) => row.retransmits],
-        ['slowlog', 'ms', (row) => row.store.slowMs],
-        ['in the store', 'us', (row) => row.store.readMs * 1000],
-        ['store', 'cores', (row) => row.store.cores],
-        ['cause', 'text', (row) => diagnose(row).cause],
-        ['enough burst', 'bytes', (row) => diagnose(row).enoughBytes],
-      ],
-    }),
   ],
   charts: (rows) => [
     chartOf({
-      ...{ ...LIMITERS, points: rows },
       title: 'Time of a page, service to store and back',
+      across: 'limiter, all at one rate',
+      points: rows,
+      pointName: ({ variant }) => variant.name,
       unit: 'ms',
+      shape: 'bars',
       isLog: true,
       series: [
         { name: 'p50', of: ({ latencyMs }) => latencyMs.p50 },
         { name: 'p99', of: ({ latencyMs }) => latencyMs.p99 },
       ],
     }),
-    chartOf({
-      ...{ ...LIMITERS, points: rows },
-      id: 'late',
-      title: 'Reads without a page within 50 ms',
-      unit: 'share',
-      series: [{ name: 'late or not asked', of: ({ lateShare }) => lateShare }],
-    }),
   ],
   claims: (rows) => {
     const kinds = kindsOf(rows);
     const stalled = kinds.filter(({ isStalled }) => isStalled).length;
-    // A limiter on another machine counts as blamed too, because an operator would look for it.
-    const blamedShare = (some: readonly LimiterRow[]): number | undefined =>
-      some.filter((row) => ['burst', 'queue', 'unseen'].includes(diagnose(row).cause)).length / some.length;
     return [
       {
         text: `kinds of limiter that stall when wrong: p99 ≥ ${STALL_TIMES} × the right one's, or ${LATE_SHARE * 100} % more reads late`,
@@ -212,24 +185,14 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         // Above it, the bandwidth cannot be called free.
         atMost: 0.7,
       },
-      {
-        text: 'wrong limiters that the figures of a row blame',
-        figure: blamedShare(rows.filter(({ variant }) => !variant.isRight)),
-        unit: 'share',
-      },
-      {
-        text: 'right limiters, or none, that the figures of a row blame',
-        figure: blamedShare(rows.filter(({ variant }) => variant.isRight)),
-        unit: 'share',
-      },
     ];
   },
   notes: () => [
     `All limiters allow ${(RATE_BYTES * 8) / 1e6} mbit/s. Pages of 4–16 KB are read in bursts of ${LOAD.burst} over ${LOAD.clients} connections, ${LOAD.burstsPerSecond} bursts a second at random distances (Poisson): ${Math.round((LOAD.burstsPerSecond * MEAN_BURST_BYTES * 100) / RATE_BYTES)} % of the rate on average. The bursts are the same for every row.`,
     "Reads go through the project's own adapter, with its deadline of 50 ms, its breaker and its one connection for each process. Late: no page in time. Not asked: refused by the breaker because of earlier late reads.",
     'A right burst is 4 × rate ÷ HZ (HZ 250) or the bytes that are requested at once, whichever is more; tc-tbf(8) asks for at least rate ÷ HZ. For an htb without a burst tc itself chooses 1600 bytes, because it takes HZ for 10⁹ where timers are fine.',
-    'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts a packet that is larger than its burst into packets of the wire; htb lets it pass and waits afterwards. A limiter on the same machine reports a refused packet to TCP, which tries again without counting a retransmit: look at drops, not at retransmits. Right limiters hold back as well.',
-    `Each row is the median of ${ROUNDS} runs, taken in turns. The commands need root: the first one makes a namespace with a store in it and fills that, the last one removes it. redis-benchmark repeats the reads at full speed, not in bursts: it shows the rate that is allowed, and tc -s qdisc there the drops.`,
+    'Segmentation offload stays on, as on real machines: the store hands packets of up to 64 KB to the limiter. tbf cuts a packet that is larger than its burst into packets of the wire; htb lets it pass and waits afterwards. Right limiters hold back as well.',
+    `Each row is the median of ${ROUNDS} runs, taken in turns.`,
   ],
 });
 
@@ -264,89 +227,47 @@ async function measureRow(
   plan: BurstPlan,
 ): Promise<LimiterRow> {
   await namespace.shape('replies', variant.discipline, variant.classes);
-  await store.command('SLOWLOG', 'RESET');
-  const before = await storeFigures(store);
   const busyMs = store.processorMs();
   const main = join(import.meta.dirname, 'limiter', 'reader.ts');
   const limitMs = (plan.seconds + AROUND_SECONDS) * 1000;
   const reads = await runDriver<BurstReads>(lab, { main, plan, limitMs });
-  // Before the store is asked, because its replies go through the limiter as well.
-  const state = limiterStateOf(await namespace.tcStatistics('replies'));
-  const after = await storeFigures(store);
+  const limiterState = limiterStateOf(await namespace.tcStatistics('replies'));
   // Cores over the time of the load: the reader takes a while to start and to end.
   const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
   const share = (count: number): number => count / Math.max(1, reads.asked);
   return {
-    ...{ variant, seconds: reads.seconds, deadlineMs: plan.deadlineMs, latencyMs: reads.latencyMs },
+    variant,
+    seconds: reads.seconds,
+    latencyMs: reads.latencyMs,
     p99Ms: reads.latencyMs.p99,
     lateShare: share(reads.late + reads.refused),
     refusedShare: share(reads.refused),
-    largestBytes: Math.round(plan.burst * (reads.pageBytes / Math.max(1, reads.pages))),
-    store: {
-      cores,
-      slowMs: slowMsOf(await store.command('SLOWLOG', 'GET', SLOWLOG_LENGTH)),
-      readMs: (after.us - before.us) / Math.max(1, after.calls - before.calls) / 1000,
-    },
-    retransmits: after.retransmits - before.retransmits,
     pagesPerSecond: reads.inTime / reads.seconds,
     bytesPerSecond: reads.pageBytes / reads.seconds,
     limit: limitOf(busyOf(cores, reads)),
-    ...(state !== undefined && { limiter: state }),
+    limiter: limiterState,
   };
 }
 
-async function storeFigures(store: LabStore) {
-  const snmp = readFileSync(`/proc/${store.pid()}/net/snmp`, 'utf8');
-  return { ...(await commandStats(store, 'get')), retransmits: retransmitsOf(snmp) };
+/** A limiter as tc shows it: its settings, and its counters since it was set up. */
+type LimiterState = NonNullable<ReturnType<typeof limiterStateOf>>;
+
+/** @param shown `tc -s qdisc show`, then `tc -s class show`. Undefined without a tbf or a class of htb in it. */
+export function limiterStateOf(shown: string) {
+  const disciplines = disciplinesOf(shown);
+  const { rateBits, burstBytes } =
+    disciplines.find(({ kind, rateBits: rate }) => (kind === 'tbf' || kind === 'htb') && rate !== undefined) ?? {};
+  const [outermost] = disciplines;
+  if (rateBits === undefined || burstBytes === undefined || outermost === undefined) return undefined;
+  return {
+    rateBytesPerSecond: rateBits / 8,
+    burstBytes,
+    sentBytes: outermost.sentBytes,
+    ...limitersOf(shown),
+  };
 }
 
-/** @param entries of `SLOWLOG GET`: number, time, microseconds, command. */
-export function slowMsOf(entries: unknown): number {
-  if (!Array.isArray(entries)) return 0;
-  return entries.reduce<number>((sum, entry) => sum + (Array.isArray(entry) ? Number(entry[2]) / 1000 : 0), 0);
+/** Share of the limiter's rate. */
+export function usedShare({ limiter, seconds }: Pick<LimiterRow, 'limiter' | 'seconds'>): number | undefined {
+  return limiter && limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
 }
-
-/** In the namespace of the process. @param snmp /proc/<pid>/net/snmp: a line of names, a line of figures. */
-export function retransmitsOf(snmp: string): number {
-  return column('Tcp', 'RetransSegs', snmp) || 0;
-}
-
-/**
- * The commands make a small network of the reader's own, as root: on loopback packets are as large as loopback has them,
- * and a limiter there would hold back everything else on the machine.
- */
-const [NAMESPACE, ADDRESS, OURS] = ['limited', '198.18.0.2', '198.18.0.1'];
-const WITHIN = `nsenter --net=/run/netns/${NAMESPACE}`;
-/** Inside: replies leave by it. */
-const DEVICE = 'limited-in';
-
-/** Sets up the limiter in place of any other. */
-export function tcCommand({ discipline, classes = [] }: Variant): string {
-  const tc = `${WITHIN} tc`;
-  const bare = `${tc} qdisc del dev ${DEVICE} root 2>&-`;
-  if (discipline === undefined) return bare;
-  const add = `${tc} qdisc add dev ${DEVICE} root handle 1: ${discipline.join(' ')}`;
-  return [bare, add, ...classes.map((one) => `${tc} class add dev ${DEVICE} ${one.join(' ')}`)].join('; ');
-}
-
-function commandOf(variant: Variant, isFirst: boolean, isLast: boolean): string {
-  return [
-    ...(isFirst ? SET_UP : []),
-    tcCommand(variant),
-    `redis-benchmark -h ${ADDRESS} -c 8 -P 8 -n 20000 -r ${LOAD.keys} GET page:__rand_int__`,
-    ...(isLast ? [`redis-cli -h ${ADDRESS} shutdown nosave`, `ip netns del ${NAMESPACE}`] : []),
-  ].join('; ');
-}
-
-const SET_UP = [
-  `ip netns add ${NAMESPACE}`,
-  `ip link add limited-out type veth peer name ${DEVICE} netns ${NAMESPACE}`,
-  `ip addr add ${OURS}/30 dev limited-out`,
-  'ip link set limited-out up',
-  `${WITHIN} ip addr add ${ADDRESS}/30 dev ${DEVICE}`,
-  `${WITHIN} ip link set ${DEVICE} up`,
-  `${WITHIN} redis-server --bind ${ADDRESS} --protected-mode no --save '' --daemonize yes`,
-  'sleep 1',
-  // Fifteen writes for each key, so that random keys leave none out.
-  `redis-benchmark -h ${ADDRESS} -q -P 8 -n ${LOAD.keys * 15} -r ${LOAD.keys} SET page:__rand_int__ $(printf %0${MEAN_PAGE_BYTES}d 0)`,
-];

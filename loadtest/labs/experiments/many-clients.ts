@@ -9,7 +9,7 @@ import { driven, type LabDriven } from '../kit/driven.ts';
 import type { DrivePlan, Target } from '../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { type Busy, limitOf } from '../kit/meters.ts';
-import { fillCommand, fillCommands, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
+import { fillCommands, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
 import type { TableParts } from '../kit/table.ts';
 
 /** A store that accepts more connections than a cache should have. */
@@ -32,14 +32,6 @@ export const BENCHMARK_KEYS = 10_000;
 /** Bytes of the values of `GET small:__rand_int__`, for rows that are not about the size of values. */
 export const SMALL_BYTES = 100;
 
-/** Both fill the reader's own store before a command is repeated. */
-export const BENCHMARK_FILL = fillCommand('SET key:%012d', { ...PUBLISHED_MIX, keys: BENCHMARK_KEYS });
-export const SMALL_FILL = fillCommand('SET small:%012d', {
-  keys: BENCHMARK_KEYS,
-  leastBytes: SMALL_BYTES,
-  mostBytes: SMALL_BYTES,
-});
-
 /** A filled store without a limit on the memory of connections, so that their cost shows and not an eviction. */
 export async function startWideStore(lab: Lab, options: { readonly tls?: true } = {}): Promise<WideStore> {
   // The certificate is for the first address only.
@@ -54,7 +46,7 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
   return {
     store,
     targets: addresses.map((address) => ({ host: address, port })),
-    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
+    ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
   };
 }
 
@@ -82,16 +74,6 @@ export async function allClosed(lab: Lab, store: LabStore): Promise<void> {
     if (performance.now() > endMs) throw new Error(`${clients} connections of the row before are still at the store`);
     await sleep(LOOK_EVERY_MS);
   }
-}
-
-/** `maxclients` of a store without a configuration, and clients beside the load. */
-const [PLAIN_MAX_CLIENTS, OTHER_CLIENTS] = [10_000, 32];
-
-/** A store without a configuration accepts too few connections for some rows: its limit is raised and put back. */
-export function withMaxClients(clients: number, command: string): string {
-  if (clients < PLAIN_MAX_CLIENTS) return command;
-  const set = (most: number): string => `redis-cli -p 6379 CONFIG SET maxclients ${most}`;
-  return `${set(clients + OTHER_CLIENTS)} && ${command}; ${set(PLAIN_MAX_CLIENTS)}`;
 }
 
 /** A filled store, and the published numbers of connections that are possible here. @param share of the maximum */
@@ -205,7 +187,7 @@ export async function mixRow(
   plan: Omit<DrivePlan, 'targets' | 'commands' | 'seed' | 'ca'>,
 ): Promise<DrivenRow> {
   const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
-  return drivenRow(await driven(lab, [store], { ...plan, targets, commands, ...(ca !== undefined && { ca }) }));
+  return drivenRow(await driven(lab, [store], { ...plan, targets, commands, ca }));
 }
 
 export function drivenRow(run: LabDriven): DrivenRow {
@@ -213,7 +195,11 @@ export function drivenRow(run: LabDriven): DrivenRow {
   const { late, broken, refused, unsent, unconnected } = run.errors;
   const errors = late + broken + refused + unsent + unconnected;
   return {
-    ...{ ...run, errors, meanMs: latencyMs.mean, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99 },
+    ...run,
+    errors,
+    meanMs: latencyMs.mean,
+    p50Ms: latencyMs.p50,
+    p99Ms: latencyMs.p99,
     errorShare: errors / Math.max(1, errors + answered),
     storeUs: usOf(storeCores, perSecond),
     generatorUs: usOf(generatorCores, perSecond),
@@ -228,7 +214,6 @@ export function usOf(cores: number, perSecond: number): number {
 /** One run of redis-benchmark. */
 export interface Counted extends LoadRow {
   readonly clients: number;
-  readonly command: string;
 }
 
 /** redis-benchmark watches no file with a higher number: its event loop has 1024 × 10. */
@@ -244,18 +229,23 @@ const MOST_SECONDS = 30;
  */
 export function countedBenchmark(lab: Lab, { store, targets }: WideStore) {
   let runs = 0;
-  return async (options: Required<Pick<BenchmarkOptions, 'clients' | 'requests'>> & { readonly reconnects?: true }) => {
+  return async (options: Required<Pick<BenchmarkOptions, 'clients' | 'requests'>>) => {
     await allClosed(lab, store);
     runs += 1;
     const host = targets[runs % targets.length]?.host ?? store.host;
     const own = { store: { ...store, host }, keySpace: BENCHMARK_KEYS, test: 'get', seconds: MOST_SECONDS };
     const run = await benchmark(lab, { ...own, ...options });
-    const { perSecond, latencyMs, command } = run;
+    const { perSecond, latencyMs } = run;
     const { clients } = options;
     const busy = awakeCores({ ...run, clients });
     const counted: Counted = {
-      ...{ clients, perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, ...busy, command },
-      ...{ storeUs: usOf(busy.storeCores, perSecond), limit: limitOf(busy) },
+      ...busy,
+      clients,
+      perSecond,
+      p50Ms: latencyMs.p50,
+      p99Ms: latencyMs.p99,
+      storeUs: usOf(busy.storeCores, perSecond),
+      limit: limitOf(busy),
     };
     return counted;
   };

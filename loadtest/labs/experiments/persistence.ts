@@ -1,19 +1,14 @@
 import { defineExperiment } from '../kit/lab.ts';
-import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { onceMore } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import {
   BACKLOG_BYTES,
   breakSeconds,
-  CONNECTIONS,
   evictionBytes,
-  MEMORY_BYTES,
   measureRow,
   type PersistenceRow,
-  REPLICA_LIMIT,
   SETUPS,
   type Setup,
-  SNAPSHOT_RULE,
   settledSnapshot,
 } from './persistence/measure.ts';
 
@@ -34,17 +29,10 @@ const STALL_TIMES = 2;
 /** The master's own figure: forks of so little memory take 10 ms, which is no stall. */
 const STALL_MS = 20;
 
-const SETUP_AXIS = {
-  across: 'what keeps the data safe',
-  points: SETUPS,
-  pointName: ({ name }: Setup) => name,
-  shape: 'bars',
-} as const;
-
 export const persistence = defineExperiment<readonly PersistenceRow[]>({
   varies: 'snapshots, append-only log and replicas at x1, x3 and x5, with a break of the replicas',
   parts: ['redis'],
-  title: 'Persistence and replicas of a store that is only a cache',
+  title: 'Does a store that is only a cache need persistence and replicas?',
   published:
     'A classifieds site had snapshots and replicas: at multiples of its load evictions outran the replication backlog, replicas fell out, a full resync could not finish, the master stalled. Without both x3 was held with 7,000 requests a shard and 15 times fewer shards.',
   sentence:
@@ -70,74 +58,43 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     }
     return rows;
   },
-  tables: (rows) =>
-    fillFirst(FILL, [
-      tableOf({
-        title: 'What the service sees, and what replicas do',
-        rows: rows.map((row) => ({ ...row, command: commandOf(row.setup, row) })),
-        name: rowName,
-        columns: [
-          ['asked', 'per-second', (row) => row.askedPerSecond],
-          ['answered', 'per-second', (row) => row.answeredPerSecond],
-          ['p99', 'ms', (row) => row.p99Ms],
-          ['longest', 'ms', (row) => row.maxMs],
-          ['store', 'cores', (row) => row.storeCores],
-          ['full resyncs', 'count', (row) => replicated(row)?.fullSyncs],
-          ['partial', 'count', (row) => replicated(row)?.partialSyncs],
-          ['partial refused', 'count', (row) => replicated(row)?.refusedSyncs],
-          ['replicas away', 'seconds', (row) => replicated(row)?.awaySeconds],
-          ['attached at the end', 'text', (row) => replicated(row) && `${row.attached} of ${row.setup.replicas}`],
-        ],
-        published: ({ setup, times }) => {
-          if (setup.name === SITE_NAME && times > 1) return 'replicas fall out, the master stalls';
-          return setup.name === BARE_NAME && times === 3 ? 'held, 7,000/s a shard' : undefined;
-        },
-      }),
-      tableOf({
-        title: 'What the master does for it',
-        rows: rows.map(({ limit: _, ...row }) => row),
-        name: rowName,
-        columns: [
-          ['evicted', 'per-second', (row) => row.evicted / row.seconds],
-          ['stream to replicas', 'bytes-per-second', (row) => streamed(row) && row.streamBytes / row.seconds],
-          ['share of evictions in it', 'share', (row) => streamed(row) && evictionBytes(row) / row.streamBytes],
-          ['the backlog holds', 'seconds', (row) => streamed(row) && BACKLOG_BYTES / (row.streamBytes / row.seconds)],
-          ['forks', 'count', (row) => row.forks],
-          ['longest fork', 'ms', (row) => row.forkMs],
-          ['longest of its own', 'ms', (row) => row.longestMs],
-          ['snapshots', 'count', (row) => row.snapshots],
-          ['written to disk', 'bytes', (row) => row.diskBytes],
-          ['peak memory', 'bytes', (row) => row.peakBytes],
-          ['peak memory ÷ maxmemory', 'times', (row) => row.peakBytes / MEMORY_BYTES],
-        ],
-      }),
-    ]),
-  charts: (rows) => {
-    const series = (value: (row: PersistenceRow) => number) =>
-      TIMES.map((times) => ({
+  tables: (rows) => [
+    tableOf({
+      title: 'What the service sees, and what replicas do',
+      rows,
+      name: rowName,
+      columns: [
+        ['asked', 'per-second', (row) => row.askedPerSecond],
+        ['answered', 'per-second', (row) => row.answeredPerSecond],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['longest', 'ms', (row) => row.maxMs],
+        ['store', 'cores', (row) => row.storeCores],
+        ['full resyncs', 'count', (row) => replicated(row)?.fullSyncs],
+        ['evicted', 'per-second', (row) => row.evicted / row.seconds],
+        ['longest of its own', 'ms', (row) => row.longestMs],
+        ['attached at the end', 'text', (row) => replicated(row) && `${row.attached} of ${row.setup.replicas}`],
+      ],
+      published: ({ setup, times }) => {
+        if (setup.name === SITE_NAME && times > 1) return 'replicas fall out, the master stalls';
+        return setup.name === BARE_NAME && times === 3 ? 'held, 7,000/s a shard' : undefined;
+      },
+    }),
+  ],
+  charts: (rows) => [
+    chartOf({
+      title: 'p99 of a request',
+      across: 'what keeps the data safe',
+      points: SETUPS,
+      pointName: ({ name }) => name,
+      unit: 'ms',
+      shape: 'bars',
+      isLog: true,
+      series: TIMES.map((times) => ({
         name: `x${times}`,
-        of: ({ name }: Setup) => {
-          const row = rows.find((one) => one.setup.name === name && one.times === times);
-          return row && value(row);
-        },
-      }));
-    return [
-      chartOf({
-        ...SETUP_AXIS,
-        title: 'p99 of a request',
-        unit: 'ms',
-        isLog: true,
-        series: series(({ p99Ms }) => p99Ms),
-      }),
-      chartOf({
-        ...SETUP_AXIS,
-        id: 'memory',
-        title: 'Peak memory of the master and its children, of maxmemory',
-        unit: 'times',
-        series: series(({ peakBytes }) => peakBytes / MEMORY_BYTES),
-      }),
-    ];
-  },
+        of: ({ name }: Setup) => rows.find((row) => row.setup.name === name && row.times === times)?.p99Ms,
+      })),
+    }),
+  ],
   claims: (rows) => {
     const bares = rows.filter(({ setup }) => setup.name === BARE_NAME);
     const bare = bares.find(({ times }) => times === 3);
@@ -200,9 +157,9 @@ export const persistence = defineExperiment<readonly PersistenceRow[]>({
     'The memory is scaled: 128 MB, one 64th of a shard of 8 GB. Two settings that have to last as long as the memory takes are scaled by the same factor: the buffer for a replica (4 of 256 MB, as in deploy/redis) and the rule for snapshots (`save 1 156` for `save 60 10000`). The backlog is the default 1 MB, not scaled. Loopback is faster than a network, which favours replicas. Forks and copies are a 64th as well: at 8 GB each fork takes as many times longer.',
     'Every row begins with the same store, started again from one snapshot: full, and loaded by the mix for a while, so that it holds the most requested keys. The evictions of a row are then its own. A row without either that is not held is measured once more, and counts as it is then.',
     'In every row with replicas their links break once, for a fifth of the row and at most a second: they are stopped and their connections cut. Replicas that did not follow before their row do not count for the claims. A full resync that has to begin again did not finish: more was written meanwhile than the buffer for a replica holds. One that is under way when the row ends says nothing.',
-    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it. Their share of the stream is computed from the evictions; the master counts the stream itself. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
+    'An eviction adds a deletion of the key by name to the stream, a hundredth of the page that is written for it. Its bytes are computed from the evictions. With replicas a megabyte of pages is evicted once more in every row, to make room for the backlog, which is paid from maxmemory.',
     'Replicas and the children of masters (snapshots, full resyncs) run on the processors of the generator, replicas at the lowest priority, because there are no other machines: the generator lacks that time for moments. The longest of its own is measured by the master itself, and free of that.',
-    'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it. Disk is what the master wrote: its log, and its snapshots; peak memory is its resident memory together with the memory that its children made it copy.',
+    'Snapshots are sent to replicas over the socket, without a file, as deploy/redis has it.',
   ],
 });
 
@@ -217,60 +174,4 @@ function rowName({ setup, times }: Pick<PersistenceRow, 'setup' | 'times'>): str
 /** The same row when it has replicas. */
 function replicated(row: PersistenceRow): PersistenceRow | undefined {
   return row.setup.replicas === 0 ? undefined : row;
-}
-
-/** Undefined: nothing was written for replicas. */
-function streamed({ setup, streamBytes }: Pick<PersistenceRow, 'setup' | 'streamBytes'>): true | undefined {
-  return setup.replicas > 0 && streamBytes > 0 ? true : undefined;
-}
-
-/** Writes every key, the most requested ones last: a store keeps those when its memory is reduced afterwards. */
-const FILL = `${memtierFill(PUBLISHED_MIX)} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS })}`;
-
-const FIRST_REPLICA_PORT = 6380;
-/** For a replica to start and to receive all of the memory. */
-const SYNC_SECONDS = 5;
-
-/** Sets a store at the standard port up as the row's master was, loads it, and restores its settings. */
-export function commandOf(setup: Setup, row: { readonly askedPerSecond: number; readonly seconds: number }): string {
-  const settings = settingsOf(setup);
-  const names = settings.map(([name]) => name).join(' ');
-  const set = settings.map(([name, value]) => `${name} '${value}'`).join(' ');
-  const ports = Array.from({ length: setup.replicas }, (_, at) => FIRST_REPLICA_PORT + at);
-  const load = memtierCommand(PUBLISHED_MIX, {
-    clients: CONNECTIONS,
-    more: `--rate-limiting=${Math.round(row.askedPerSecond / CONNECTIONS)}`,
-  });
-  // Replicas are stopped and their connections cut, as in the row.
-  const cut = `sleep 2; kill -STOP $replicas; redis-cli client kill type replica; sleep ${breakSeconds(row.seconds)}; kill -CONT $replicas`;
-  const replicatedLoad = [
-    'replicas=',
-    `for port in ${ports.join(' ')}; do redis-server --port $port --save '' --replicaof 127.0.0.1 6379 > /dev/null & replicas="$replicas $!"; done`,
-    `sleep ${SYNC_SECONDS}`,
-    `{ ${cut}; } & ${load}`,
-    'redis-cli info replication',
-    'kill $replicas',
-  ];
-  return [
-    `old=$(for name in ${names}; do echo "config set $name '$(redis-cli config get $name | tail -n 1)'"; done)`,
-    `redis-cli config set ${set}`,
-    ...(ports.length === 0 ? [load] : replicatedLoad),
-    'echo "$old" | redis-cli',
-  ].join('; ');
-}
-
-/** Names of `CONFIG SET`; all of them, because a store at its defaults takes snapshots and evicts nothing. */
-function settingsOf(setup: Setup): readonly (readonly [string, string])[] {
-  const forReplicas = [
-    ['repl-backlog-size', String(BACKLOG_BYTES)],
-    ['client-output-buffer-limit', REPLICA_LIMIT],
-    ['repl-diskless-sync-delay', '0'],
-  ] as const;
-  return [
-    ['maxmemory', String(MEMORY_BYTES)],
-    ['maxmemory-policy', 'allkeys-lru'],
-    ['save', setup.hasSnapshots ? SNAPSHOT_RULE : ''],
-    ['appendonly', setup.hasLog ? 'yes' : 'no'],
-    ...(setup.replicas === 0 ? [] : forReplicas),
-  ];
 }

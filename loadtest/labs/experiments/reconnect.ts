@@ -2,15 +2,11 @@ import { countText } from '../../../src/report/format.mjs';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { memtierCommand, memtierFill, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
-import { chartOf, fillFirst, tableOf } from '../kit/table.ts';
+import { chartOf, tableOf } from '../kit/table.ts';
 import {
   allClosed,
-  BENCHMARK_FILL,
   CORES,
-  type Counted,
-  countedBenchmark,
   mixRow,
   STORE_TIME,
   startLadder,
@@ -52,23 +48,11 @@ export const KEPT_PUBLISHED_MS: Readonly<Record<number, number>> = { 200: 60, 20
 const SHARE_OF_MAXIMUM = 0.5;
 const COST_CLIENTS = 50;
 const ROUNDS = 2;
-const [CLOSED_LOOP_SECONDS, COST_SECONDS, BENCHMARK_SECONDS] = [1.5, 2, 1.5];
-const PILOT_REQUESTS = 4000;
-/** The first request of each client has a connection that was opened before the time began. */
-const LEAST_OF_EACH = 5;
-/** A row connects to one address, which has about 28,000 ports, and each may be held for a minute. */
-const MOST_CONNECTS = 20_000;
-
+const [CLOSED_LOOP_SECONDS, COST_SECONDS] = [1.5, 2];
 type ClosedRow = Awaited<ReturnType<typeof closedLoopRow>>;
 
 export interface CostRow extends Omit<ClosedRow, 'clients'> {
   readonly isTls: boolean;
-}
-
-interface BenchmarkRow extends Counted {
-  readonly isKept: boolean;
-  /** From one answer to the next as each client sees it, connecting included. */
-  readonly roundMs: number;
 }
 
 export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
@@ -77,33 +61,31 @@ export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
 export const reconnect = defineExperiment({
   varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
   parts: ['redis', 'openssl'],
-  title: 'A new connection after each n requests',
+  title: 'What does a new connection after each n requests cost?',
   published:
     'kept connections: 60 ms with 200 clients, 190 ms with 2,000, the store at 100 % CPU; a new one after every 5th request: about 600 ms at about 60 %; after every request: more than 1000 ms at 40–50 %. The store idles, and yet everybody waits',
   sentence:
     'Keep connections: a new one for each request costs processor time on both sides, and far more with TLS. An idle store under waiting clients is a reason to count connects.',
   measure,
-  tables: ({ closed, costs, benchmarks }) => [
-    ...fillFirst(memtierFill(PUBLISHED_MIX), [
-      tableOf({
-        title: 'Each client asks again as soon as it was answered',
-        rows: closed.map((row) => ({ ...row, command: commandOf(row.policy, row.clients) })),
-        name: (row) => `${countText(row.clients)} clients, ${row.policy.name}`,
-        columns: [
-          ['answered', 'per-second', (row) => row.perSecond],
-          ['mean', 'ms', (row) => row.meanMs],
-          ['p99', 'ms', (row) => row.p99Ms],
-          ['connects', 'per-second', (row) => row.connectsPerSecond],
-          ['errors', 'count', (row) => row.errors],
-          ...CORES,
-          ...STORE_TIME,
-        ],
-        published: (row) => row.policy.published[row.clients],
-      }),
-    ]),
+  tables: ({ closed, costs }) => [
+    tableOf({
+      title: 'Each client asks again as soon as it was answered',
+      rows: closed,
+      name: (row) => `${countText(row.clients)} clients, ${row.policy.name}`,
+      columns: [
+        ['answered', 'per-second', (row) => row.perSecond],
+        ['mean', 'ms', (row) => row.meanMs],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['connects', 'per-second', (row) => row.connectsPerSecond],
+        ['errors', 'count', (row) => row.errors],
+        ...CORES,
+        ...STORE_TIME,
+      ],
+      published: (row) => row.policy.published[row.clients],
+    }),
     tableOf({
       title: 'What a connect costs the store: new connections, and kept ones at the rate which those gave',
-      rows: costs.map((row) => ({ ...row, command: costCommand(row) })),
+      rows: costs,
       name: (row) => `${row.isTls ? 'TLS' : 'plain'}, ${row.policy.name}`,
       columns: [
         ['answered', 'per-second', (row) => row.perSecond],
@@ -114,61 +96,25 @@ export const reconnect = defineExperiment({
         ['errors', 'count', (row) => row.errors],
       ],
     }),
-    ...fillFirst(BENCHMARK_FILL, [
-      tableOf({
-        title: 'The same by redis-benchmark (GET only)',
-        rows: benchmarks,
-        name: (row) => `${countText(row.clients)} clients, ${row.isKept ? 'kept' : 'new each time'}`,
-        columns: [
-          ['answered', 'per-second', (row) => row.perSecond],
-          ['round of a client', 'ms', (row) => row.roundMs],
-          ['p99 without connecting', 'ms', (row) => row.p99Ms],
-          ...CORES,
-          ...STORE_TIME,
-        ],
-      }),
-    ]),
   ],
-  charts: ({ closed, costs, rungs }) => {
-    const perClients = { across: 'clients', points: rungs, pointName: countText, shape: 'lines' } as const;
-    const perPolicy = (figure: (row: ClosedRow) => number) =>
-      POLICIES.map((policy) => ({
-        name: policy.name,
-        of: (clients: number) => {
-          const row = closed.find((one) => one.policy === policy && one.clients === clients);
-          return row && figure(row);
-        },
-      }));
-    return [
-      chartOf({
-        ...perClients,
-        title: 'Mean latency, connecting included',
-        unit: 'ms',
-        isLog: true,
-        series: [
-          ...perPolicy((row) => row.meanMs),
-          { name: 'kept, published', isPublished: true, of: (clients) => KEPT_PUBLISHED_MS[clients] },
-        ],
-      }),
-      chartOf({
-        ...{ ...perClients, id: 'store', title: 'Busy cores of the store', unit: 'cores' },
-        series: perPolicy((row) => row.storeCores),
-      }),
-      chartOf({
-        id: 'price',
-        title: 'Processor time of the store for one command, at one rate',
-        across: 'how it connects',
-        points: [false, true],
-        pointName: (isTls) => (isTls ? 'TLS' : 'plain'),
-        unit: 'us',
-        shape: 'bars',
-        series: [EACH, KEPT].map((policy) => ({
+  charts: ({ closed, rungs }) => [
+    chartOf({
+      title: 'Mean latency, connecting included',
+      across: 'clients',
+      points: rungs,
+      pointName: countText,
+      unit: 'ms',
+      shape: 'lines',
+      isLog: true,
+      series: [
+        ...POLICIES.map((policy) => ({
           name: policy.name,
-          of: (isTls: boolean) => costs.find((row) => row.isTls === isTls && row.policy === policy)?.storeUs,
+          of: (clients: number) => closed.find((row) => row.policy === policy && row.clients === clients)?.meanMs,
         })),
-      }),
-    ];
-  },
+        { name: 'kept, published', isPublished: true, of: (clients) => KEPT_PUBLISHED_MS[clients] },
+      ],
+    }),
+  ],
   claims: (measured) => [...waitClaims(measured), ...costClaims(measured)],
   notes: ({ closed, rungs, whyNoMore }) => {
     const errors = closed.reduce((sum, row) => sum + row.errors, 0);
@@ -181,10 +127,9 @@ export const reconnect = defineExperiment({
           ]),
       'Our own driver sends the published mix in a closed loop: each client has one request under way, so the mean latency is clients over rate. A row whose limit is the generator shows what one core can ask; that the store idles is part of the answer.',
       'On loopback the kernel does most of a TCP handshake on the core of the client; over a network the store’s machine does its half of it, and every connect waits a round trip more.',
-      'Each row of the closed loop is the faster of two runs that took turns with the others, because other load on the machine can only slow a run down; a row of redis-benchmark is one run.',
+      'Each row of the closed loop is the faster of two runs that took turns with the others, because other load on the machine can only slow a run down.',
       'All connections are open when a row begins, each at another point of its life, as after a long time; latency includes connecting.',
       `Rows of one rate: ${COST_CLIENTS} clients connect for each request as fast as the generator can, then the same number of kept connections is asked at that rate. Store time is the store’s processor time over the commands of both rounds; the kept rows at a low rate are counted in steps of 10 ms.`,
-      'redis-benchmark -k 0 is another generator, written in C: a difference to the driver’s rows is the generator’s own. It starts the clock of a request after connecting, so its p99 lacks the connecting. The round of a client is clients over rate.',
       `A closed connection may hold its local port for a minute, and there are some 28,000 to one address: the connects are spread over eight loopback addresses, with TLS over one. ${errors === 0 ? 'No connect failed in any row' : `${countText(errors)} requests or connects failed in all rows`}.`,
       'Published latencies of new connections do not say the number of clients: they stand beside 2,000.',
     ];
@@ -192,13 +137,12 @@ export const reconnect = defineExperiment({
 });
 
 /** Clients wait longer although the store is less busy. Means over all numbers of clients: one disturbed row decides nothing. */
-function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[] {
+function waitClaims({ closed }: ReconnectMeasured): readonly Claim[] {
   const pairs = closed.flatMap((anew) => {
     const kept = closed.find((row) => row.policy === KEPT && row.clients === anew.clients);
     return anew.policy !== EACH || kept === undefined ? [] : [{ anew, kept }];
   });
   const most = pairs.at(-1);
-  const other = benchmarks.find(({ isKept }) => !isKept);
   const fullShare = (...limits: readonly string[]): number | undefined =>
     most && pairs.filter(({ anew }) => limits.includes(anew.limit)).length / pairs.length;
   return [
@@ -226,11 +170,6 @@ function waitClaims({ closed, benchmarks }: ReconnectMeasured): readonly Claim[]
     // A full generator: all clients wait for the side that connects. A full store: accepting makes it slow.
     { text: 'rows of new connections with only the generator full', figure: fullShare('generator'), unit: 'share' },
     { text: 'rows of new connections with the store full', figure: fullShare('store', 'both'), unit: 'share' },
-    {
-      text: 'rate of redis-benchmark ÷ the driver, new each time, fewest clients',
-      figure: other && pairs[0] && other.perSecond / pairs[0].anew.perSecond,
-      unit: 'times',
-    },
   ];
 }
 
@@ -252,28 +191,13 @@ function geometricMean(factors: readonly number[]): number {
   return Math.exp(factors.reduce((sum, factor) => sum + Math.log(factor), 0) / factors.length);
 }
 
-function commandOf({ every }: Policy, clients: number, more: readonly string[] = []): string {
-  const all = [...(every === undefined ? [] : [`--reconnect-interval=${every}`]), ...more].join(' ');
-  return memtierCommand(PUBLISHED_MIX, { clients, ...(all !== '' && { more: all }) });
-}
-
-function costCommand({ policy, isTls, perSecond }: CostRow): string {
-  const isKept = policy.every === undefined;
-  const load = commandOf(policy, COST_CLIENTS, [
-    ...(isTls ? ['--tls --cacert=ca.crt'] : []),
-    ...(isKept ? [`--rate-limiting=${Math.max(1, Math.round(perSecond / COST_CLIENTS))}`] : []),
-  ]);
-  // The store with TLS is another one; the store without is filled already.
-  return isTls && !isKept ? `${memtierFill(PUBLISHED_MIX, { isTls: true })} && ${load}` : load;
-}
-
 async function measure(lab: Lab) {
   const { wide, rungs, whyNoMore } = await startLadder(lab, SHARE_OF_MAXIMUM, CLIENTS);
   return {
     closed: await closedLoopRows(lab, wide, rungs),
-    benchmarks: await benchmarkRows(lab, wide, rungs),
     costs: await costRows(lab, wide),
-    ...{ rungs, whyNoMore },
+    rungs,
+    whyNoMore,
   };
 }
 
@@ -299,8 +223,10 @@ export async function closedLoopRow(
   const { clients, policy, ...rest } = load;
   await allClosed(lab, wide.store);
   const row = await mixRow(lab, wide, {
-    ...{ ...rest, connections: clients },
-    ...(policy.every !== undefined && { commandsPerConnection: policy.every, isSettled: true }),
+    ...rest,
+    connections: clients,
+    commandsPerConnection: policy.every,
+    isSettled: policy.every === undefined ? undefined : true,
   });
   return { ...row, policy, clients, connectsPerSecond: row.connects / row.seconds };
 }
@@ -340,29 +266,12 @@ export function together(rows: readonly CostRow[]) {
   const storeCores = over((row) => row.storeCores * row.seconds) / seconds;
   const generatorCores = over((row) => row.generatorCores * row.seconds) / seconds;
   return {
-    ...{ perSecond, storeCores, generatorCores },
+    perSecond,
+    storeCores,
+    generatorCores,
     storeUs: usOf(storeCores, perSecond),
     generatorUs: usOf(generatorCores, perSecond),
     connectsPerSecond: over((row) => row.connects) / seconds,
     errors: over((row) => row.errors),
   };
-}
-
-/** The same by redis-benchmark, which is written in C: a difference to our driver's rows is the generator's own. */
-async function benchmarkRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly BenchmarkRow[]> {
-  const once = countedBenchmark(lab, wide);
-  const rows: BenchmarkRow[] = [];
-  for (const clients of rungs) {
-    for (const isKept of [true, false]) {
-      lab.say(`redis-benchmark, ${countText(clients)} clients, ${isKept ? 'kept' : 'new each time'}`);
-      const load = { clients, ...(!isKept && { reconnects: true as const }) };
-      // At two thousand clients a pilot takes as long as the row: the row before gives the expected rate.
-      const expected =
-        rows.findLast((row) => row.isKept === isKept) ?? (await once({ ...load, requests: PILOT_REQUESTS }));
-      const wanted = Math.max(clients * LEAST_OF_EACH, Math.round(expected.perSecond * lab.seconds(BENCHMARK_SECONDS)));
-      const run = await once({ ...load, requests: isKept ? wanted : Math.min(MOST_CONNECTS, wanted) });
-      rows.push({ ...run, isKept, roundMs: (clients / run.perSecond) * 1000 });
-    }
-  }
-  return rows;
 }

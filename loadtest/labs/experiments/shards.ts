@@ -4,7 +4,7 @@ import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { fillCommands, gaussianKey, type Mix, memtierCommand, memtierFill, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillCommands, gaussianKey, type Mix, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { limitOfStores, sum } from './three-clients.ts';
@@ -32,19 +32,12 @@ interface Variant {
 
 export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
-const GROWTH_AXIS = {
-  across: 'load as a multiple of the first rate',
-  points: GROWTHS,
-  pointName: (growth: number) => `x${growth}`,
-  shape: 'lines',
-} as const;
-
 /** The same memory in one shard, three or six, under a load that grows. */
 export const shards = defineExperiment({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',
   parts: ['redis'],
-  title: 'More shards of the same memory',
+  title: 'Do more shards of the same memory stop evictions?',
   published: '×3 shards were only a temporary cure: evictions came back with the next growth',
   sentence:
     'Hits and evictions follow the memory, so more shards of the same memory do not bring evictions down for good. Add memory for hits, and shards for processor time and connections.',
@@ -53,9 +46,9 @@ export const shards = defineExperiment({
     const atRates = GROWTHS.flatMap((growth) => sides.map((side) => ({ side, growth })));
     // Full speed last: its buffers are part of maxmemory, and a slow row takes long to fill the memory that they release.
     const atFullSpeed = sides.map((side) => ({ side }));
-    return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))], empty: sides };
+    return { rows: [...(await inTurn(lab, atRates)), ...(await inTurn(lab, atFullSpeed))] };
   },
-  tables: ({ rows, empty }) => [
+  tables: ({ rows }) => [
     tableOf({
       title: 'The same memory in 1, 3 and 6 shards',
       rows,
@@ -70,30 +63,20 @@ export const shards = defineExperiment({
         ['cores of the driver', 'cores', (row) => row.generatorCores],
       ],
     }),
-    tableOf({
-      title: 'What the shards take for themselves',
-      rows: empty,
-      name: (side) => shardsName(side.shards),
-      columns: [
-        ['memory of each', 'bytes', (side) => TOTAL_MEMORY_BYTES / side.shards],
-        ['used when empty, each', 'bytes', (side) => side.emptyBytes],
-        ['share of all memory', 'share', (side) => (side.emptyBytes * side.shards) / TOTAL_MEMORY_BYTES],
-      ],
-    }),
   ],
   charts: ({ rows }) => [
     chartOf({
-      ...GROWTH_AXIS,
       id: 'evictions',
       title: 'Evictions of all shards together, as the load grows',
+      across: 'load as a multiple of the first rate',
+      points: GROWTHS,
+      pointName: (growth) => `x${growth}`,
       unit: 'per-second',
-      series: seriesOf(rows, ({ evictionsPerSecond }) => evictionsPerSecond),
-    }),
-    chartOf({
-      ...GROWTH_AXIS,
-      title: 'Cores of the busiest shard, as the load grows',
-      unit: 'cores',
-      series: seriesOf(rows, ({ busiestCores }) => busiestCores),
+      shape: 'lines',
+      series: SHARDS.map((count) => ({
+        name: shardsName(count),
+        of: (growth: number) => rows.find((row) => row.shards === count && row.growth === growth)?.evictionsPerSecond,
+      })),
     }),
   ],
   claims: ({ rows }) => {
@@ -142,16 +125,6 @@ export const shards = defineExperiment({
   ],
 });
 
-function seriesOf(rows: readonly ShardRow[], figure: (row: ShardRow) => number) {
-  return SHARDS.map((count) => ({
-    name: shardsName(count),
-    of: (growth: number) => {
-      const row = rows.find((one) => one.shards === count && one.growth === growth);
-      return row && figure(row);
-    },
-  }));
-}
-
 function shardsName(count: number): string {
   return count === 1 ? '1 shard' : `${count} shards`;
 }
@@ -172,9 +145,6 @@ async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly 
 async function startSide(lab: Lab, count: number) {
   const own = memoryOf(count);
   const stores = await Array.fromAsync({ length: count }, () => lab.startStore({ config: [`maxmemory ${own}`] }));
-  const [first] = stores;
-  /** Bytes used by one of them before it held anything. */
-  const emptyBytes = Number((await first?.info('memory'))?.['used_memory']);
   lab.say(`filling ${countText(count)} of ${bytesText(own)}`);
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
   // used last has steps of a second, and a small shard is filled within one.
@@ -182,7 +152,7 @@ async function startSide(lab: Lab, count: number) {
     stores.map((store, shard) => massImport(lab, store, settledCommands(mixOf(count), createRandom(shard + 1).next))),
   );
   await driven(lab, stores, { ...loadOf(count), seconds: lab.seconds(SETTLING_SECONDS) });
-  return { shards: count, stores, emptyBytes };
+  return { shards: count, stores };
 }
 
 function loadOf(count: number): Pick<DrivePlan, 'connections' | 'commands'> {
@@ -206,7 +176,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
     seconds: lab.seconds(SECONDS),
     // With the same seed the keys would be in the store already, and nothing would be evicted.
     seed: 100 * (1 + round) + (growth ?? 0),
-    ...(growth !== undefined && { ratePerSecond: growth * X1_PER_SECOND }),
+    ratePerSecond: growth === undefined ? undefined : growth * X1_PER_SECOND,
   });
   const after = await countersOf(stores);
   const busy = { storeCores: sum(ran.watchedCores), generatorCores: ran.generatorCores };
@@ -220,13 +190,6 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
     busiestCores: ran.storeCores,
     // The driver is one process, on any number of cores.
     limit: limitOfStores(lab.cores, count, busy, { clients: 1 }),
-    command: shardsCommand({
-      shards: count,
-      mix: mixOf(count),
-      maxBytes: memoryOf(count),
-      clients: CONNECTIONS / count,
-      perClientPerSecond: growth && (growth * X1_PER_SECOND) / CONNECTIONS,
-    }),
   };
 }
 
@@ -255,35 +218,4 @@ const WRITES_PER_KEY = 1.5;
 export function settledCommands(mix: Mix, random: () => number): Iterable<readonly (string | Buffer)[]> {
   const writes = { ...mix, keys: mix.keys * WRITES_PER_KEY };
   return fillCommands(writes, random, () => mixKey(gaussianKey(mix.keys, random)));
-}
-
-const FIRST_PORT = 6381;
-
-/** Starts its own shards, fills them, loads them for a while, and then as in the row. */
-export function shardsCommand(options: {
-  readonly shards: number;
-  /** The mix, `maxmemory` and clients of each shard. */
-  readonly mix: Mix;
-  readonly maxBytes: number;
-  readonly clients: number;
-  /** Undefined: as fast as possible. */
-  readonly perClientPerSecond: number | undefined;
-}): string {
-  const { shards: count, mix, maxBytes, clients, perClientPerSecond } = options;
-  const ports = Array.from({ length: count }, (_, at) => FIRST_PORT + at).join(' ');
-  const onEach = (command: string): string => `for port in ${ports}; do ${command.replace('-p 6379', '-p $port')}`;
-  const load = memtierCommand(mix, { clients });
-  const limited = perClientPerSecond === undefined ? load : `${load} --rate-limiting=${Math.round(perClientPerSecond)}`;
-  return [
-    onEach(
-      `redis-server --port $port --save '' --maxmemory ${maxBytes} --maxmemory-policy allkeys-lru --daemonize yes; done`,
-    ),
-    'sleep 1',
-    onEach(`${memtierFill(mix)}; done`),
-    onEach(`${load} & done`),
-    'wait',
-    onEach(`${limited} & done`),
-    'wait',
-    onEach('redis-cli -p 6379 shutdown nosave; done'),
-  ].join('; ');
 }

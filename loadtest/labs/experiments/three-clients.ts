@@ -17,8 +17,6 @@ interface ThreeClientsOptions {
   /** The command of client 0, 1 or 2; `__rand_int__` stands for twelve digits. */
   readonly command: (client: number) => readonly string[];
   readonly keySpace: number;
-  /** A shell command that stores the keys of client 0, 1 or 2; absent: it needs none. */
-  readonly fill?: (client: number, port: number) => string;
   readonly seconds: number;
   /** The rate of all clients together in an earlier run; undefined: a pilot measures it. */
   readonly expectedPerSecond: number | undefined;
@@ -47,7 +45,6 @@ export async function threeClients(lab: Lab, options: ThreeClientsOptions) {
   return {
     ...figures,
     limit: limitOfStores(lab.cores, options.stores.length, figures, options),
-    command: shown(options, requests),
   };
 }
 
@@ -109,21 +106,11 @@ async function runClients(lab: Lab, options: ThreeClientsOptions, requests: numb
       const { output, processorSeconds } = await runProgram({
         command: 'redis-benchmark',
         args: ['-h', target.host, '-p', String(target.port), '--csv', ...own],
-        ...(!options.isAnywhere && { cores: lab.cores.generator }),
+        cores: options.isAnywhere ? undefined : lab.cores.generator,
         limitMs: (seconds + 30) * 1000,
         signal: lab.signal,
       });
       return { ...rowOf(output), processorSeconds };
     }),
   );
-}
-
-function shown({ stores, keySpace, command, fill }: ThreeClientsOptions, requests: number): string {
-  const port = (client: number): number => 6379 + (client % stores.length);
-  const one = (client: number): string =>
-    `redis-benchmark -p ${port(client)} -c 1 -n ${requests} -r ${keySpace} ${command(client).join(' ')}`;
-  const clients = Array.from({ length: CLIENTS }, (_, client) => client);
-  const fills = fill === undefined ? [] : clients.map((client) => `${fill(client, port(client))} && `);
-  // `wait`, so that the next command does not overlap the end of this one.
-  return `${fills.join('')}{ ${clients.map(one).join(' & ')} & wait; }`;
 }

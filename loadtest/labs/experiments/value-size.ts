@@ -2,7 +2,7 @@ import { bytesText, countText, durationText, perSecondText } from '../../../src/
 import { allHold } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { chartOf, fillFirst, type TableParts, tableOf } from '../kit/table.ts';
+import { chartOf, type TableParts, tableOf } from '../kit/table.ts';
 import {
   type AloneRead,
   BIG_FIELDS,
@@ -10,7 +10,6 @@ import {
   FIELDS_PER_SECOND,
   type HashRead,
   type HashReads,
-  hashFill,
   hashReads,
   hashWrites,
   READERS,
@@ -27,7 +26,6 @@ import {
   rowName,
   SIZES,
   type Transfer,
-  unsizedGets,
   type Way,
 } from './value-size/transfer.ts';
 
@@ -38,13 +36,6 @@ const LARGEST_WRITE = 'low rate, full network, idle CPU';
 
 /** Two runs of one load differ by a tenth, and a hash that leaves the processor's nearest cache may cost as much again. */
 const MOST_GROWTH = 1.25;
-
-const SIZE_AXIS = {
-  across: 'bytes of a value',
-  points: SIZES,
-  pointName: (bytes: number) => bytesText(bytes),
-  shape: 'lines',
-} as const;
 
 const RATES: TableParts<Partial<Transfer>>['columns'] = [
   ['rate', 'per-second', (row) => row.perSecond],
@@ -60,13 +51,13 @@ const COSTS: TableParts<Partial<Transfer>>['columns'] = [
 export const valueSize = defineExperiment({
   varies: 'values of 1 KB to 4 MB, written and read, pipelined or not; a hash of 20,000 fields read in pieces',
   parts: ['redis'],
-  title: 'How large a value may be',
+  title: 'How large may a value be?',
   published:
     'SET of 4 MB: a low rate, a full network and an idle processor; SET of 4 KB with 5,000 at once: 508k/s; a hash of 20,000 fields read 3000, 300 and 30 fields at a time: 10 s, 100 ms and 20 ms; a big hash does not slow writes',
   sentence:
     'Multiply the size of your values by the rate you need, and compare it with your network before you look at processors. Send small values in pipelines. Read a big hash in pieces where a long reply would delay others, in pieces not so small that round trips are most of the time.',
   measure,
-  tables: ({ unsized, near, link, reads, writes }) => [
+  tables: ({ near, link, reads, writes }) => [
     tableOf({
       title: 'On loopback',
       rows: near,
@@ -89,35 +80,21 @@ export const valueSize = defineExperiment({
       ],
       published: (row) => (row.perSecond !== undefined && isLargestWrite(row) ? LARGEST_WRITE : undefined),
     }),
-    tableOf({
-      title: 'What -d does to GET, with nothing stored',
-      rows: unsized,
-      name: ({ bytes }) => `redis-benchmark -t get -d ${bytes}`,
+    tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
+      title: 'Reading a hash of 20,000 fields',
+      rows: [{ name: 'no reads of the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
+      name: (row) => row.name,
       columns: [
-        ['rate', 'per-second', (row) => row.perSecond],
-        ['if each reply had that size', 'bytes-per-second', (row) => row.perSecond * row.bytes],
-        ['real size of a reply', 'bytes', (row) => Math.round(row.replyBytes)],
+        ['one reply, one client', 'ms', ({ alone }) => alone?.replyMs],
+        ['the whole hash in such replies', 'ms', ({ alone }) => alone?.wholeMs],
+        ['bytes of a reply', 'bytes', ({ alone }) => alone?.replyBytes],
+        ['the store does nothing else for', 'us', ({ alone }) => alone?.executionUs],
+        [`p99 of a reply, ${READERS} clients`, 'ms', (row) => row.crowdP99Ms],
+        ['cores of store then', 'cores', (row) => row.crowdCores],
+        [`p99 of small reads beside ${FIELDS_PER_SECOND / 1000}k fields/s`, 'ms', (row) => row.besideP99Ms],
       ],
-      published: ({ bytes, publishedPerSecond: rate }) =>
-        `${perSecondText(rate)}, which would be ${bytesText(rate * bytes)}/s`,
+      published: ({ publishedMs }) => (publishedMs === undefined ? undefined : durationText(publishedMs)),
     }),
-    ...fillFirst(hashFill(BIG_FIELDS), [
-      tableOf<Partial<HashRead> & Pick<HashRead, 'name'>>({
-        title: 'Reading a hash of 20,000 fields',
-        rows: [{ name: 'no reads of the hash', besideP99Ms: reads.quietP99Ms }, ...reads.rows],
-        name: (row) => row.name,
-        columns: [
-          ['one reply, one client', 'ms', ({ alone }) => alone?.replyMs],
-          ['the whole hash in such replies', 'ms', ({ alone }) => alone?.wholeMs],
-          ['bytes of a reply', 'bytes', ({ alone }) => alone?.replyBytes],
-          ['the store does nothing else for', 'us', ({ alone }) => alone?.executionUs],
-          [`p99 of a reply, ${READERS} clients`, 'ms', (row) => row.crowdP99Ms],
-          ['cores of store then', 'cores', (row) => row.crowdCores],
-          [`p99 of small reads beside ${FIELDS_PER_SECOND / 1000}k fields/s`, 'ms', (row) => row.besideP99Ms],
-        ],
-        published: ({ publishedMs }) => (publishedMs === undefined ? undefined : durationText(publishedMs)),
-      }),
-    ]),
     tableOf({
       title: 'Writing one field of a hash',
       rows: writes,
@@ -132,72 +109,33 @@ export const valueSize = defineExperiment({
       published: ({ fields }) => (fields === SMALL_FIELDS ? undefined : 'not slower'),
     }),
   ],
-  charts: ({ near, link, reads }) => {
+  charts: ({ near, link }) => {
     const far = typeof link === 'string' ? [] : link;
-    const bySize = (rows: readonly Transfer[], way: Way, isPipelined: boolean, value: (row: Transfer) => number) => ({
-      of: (bytes: number) => {
-        const row = rows.find((one) => one.way === way && one.bytes === bytes && one.pipeline > 1 === isPipelined);
-        return row && value(row);
-      },
+    const bySize = (name: string, rows: readonly Transfer[], way: Way, isPipelined: boolean) => ({
+      name,
+      of: (bytes: number) =>
+        rows.find((row) => row.way === way && row.bytes === bytes && row.pipeline > 1 === isPipelined)?.perSecond,
     });
-    const series = (value: (row: Transfer) => number) => [
-      { name: 'SET', ...bySize(near, 'SET', false, value) },
-      { name: 'SET, pipelined', ...bySize(near, 'SET', true, value) },
-      { name: 'GET', ...bySize(near, 'GET', false, value) },
-      { name: 'GET, pipelined', ...bySize(near, 'GET', true, value) },
-      ...(far.length === 0 ? [] : [{ name: 'SET over 1 Gbit/s', ...bySize(far, 'SET', false, value) }]),
-    ];
-    const cores = ({ storeCores }: Transfer): number => storeCores;
     return [
       chartOf({
-        ...SIZE_AXIS,
         title: 'Values a second by their size',
+        across: 'bytes of a value',
+        points: SIZES,
+        pointName: (bytes) => bytesText(bytes),
         unit: 'per-second',
+        shape: 'lines',
         isLog: true,
         series: [
-          ...series(({ perSecond }) => perSecond),
+          bySize('SET', near, 'SET', false),
+          bySize('SET, pipelined', near, 'SET', true),
+          bySize('GET', near, 'GET', false),
+          bySize('GET, pipelined', near, 'GET', true),
+          ...(far.length === 0 ? [] : [bySize('SET over 1 Gbit/s', far, 'SET', false)]),
           {
             name: 'SET, 5,000 at once, published',
             isPublished: true,
             of: (bytes) => (bytes === 4096 ? PUBLISHED.pipelinedSetPerSecond : undefined),
           },
-        ],
-      }),
-      chartOf({
-        ...SIZE_AXIS,
-        id: 'bytes',
-        title: 'Bytes of values a second by their size',
-        unit: 'bytes-per-second',
-        isLog: true,
-        series: [
-          ...series(({ bytesPerSecond }) => bytesPerSecond),
-          ...(far.length === 0 ? [] : [{ name: 'the link', of: () => LINK_BYTES_PER_SECOND }]),
-        ],
-      }),
-      chartOf({
-        ...SIZE_AXIS,
-        id: 'cores',
-        title: 'Busy cores of the store during writes',
-        unit: 'cores',
-        series: [
-          { name: 'on loopback', ...bySize(near, 'SET', false, cores) },
-          ...(far.length === 0 ? [] : [{ name: 'over 1 Gbit/s', ...bySize(far, 'SET', false, cores) }]),
-        ],
-      }),
-      chartOf({
-        id: 'hash',
-        title: 'A reply of a hash of 20,000 fields',
-        across: 'fields read at a time',
-        points: reads.rows.filter(({ name }) => !name.startsWith('HSCAN')),
-        pointName: ({ fields }) => String(fields),
-        unit: 'ms',
-        shape: 'lines',
-        isLog: true,
-        series: [
-          { name: 'one client', of: ({ alone }) => alone?.replyMs },
-          { name: 'p99 of 50 clients', of: ({ crowdP99Ms }) => crowdP99Ms },
-          { name: 'p99 of small reads beside', of: ({ besideP99Ms }) => besideP99Ms },
-          { name: 'published', isPublished: true, of: ({ publishedMs }) => publishedMs },
         ],
       }),
     ];
@@ -230,13 +168,10 @@ export const valueSize = defineExperiment({
       },
     ];
   },
-  notes: ({ unsized, link, reads }) => {
-    const [, large] = PUBLISHED.get;
-    const replies = [...new Set(unsized.map(({ replyBytes }) => countText(Math.round(replyBytes))))].join(' and ');
+  notes: ({ link, reads }) => {
     const unanswered = reads.rows.filter(({ alone }) => alone === undefined).map(({ name }) => name);
     return [
-      `The published rows of GET cannot be right: ${countText(large.perSecond)}/s of ${bytesText(large.bytes)} would be ${bytesText(large.bytes * large.perSecond)}/s, and values a thousand times larger would be read at nearly the same rate. redis-benchmark's -d sets the size of the value that SET writes and does nothing to GET: with nothing stored, the same command gets replies of ${replies} bytes here.`,
-      'So values were stored before they were read, and every row of GET counts the bytes that were received: its rate is those bytes over the bytes of a reply.',
+      'Published rows of GET by redis-benchmark -d cannot be right, as -d sizes only what SET writes. So values were stored before they were read, and every row of GET counts the bytes that were received: its rate is those bytes over the bytes of a reply.',
       'SET is sent by redis-benchmark. GET is sent by the driver of this project, because redis-benchmark stops its clock at the first bytes of a reply and would show no time for the rest; the printed command asks for the same.',
       `${CLIENTS} connections with one command each; or ${PIPELINED_CLIENTS} with as many at once as fit in ${bytesText(PUBLISHED.pipeline * 4096)}, 5,000 at most as published.`,
       'On loopback nothing is sent anywhere: the network is memory that the processors of both sides copy, so it can only be full when they are.',
@@ -254,14 +189,13 @@ export const valueSize = defineExperiment({
 
 async function measure(lab: Lab) {
   const store = await lab.startStore();
-  const unsized = await unsizedGets(lab, store);
   const near = await overLoopback(lab, store);
   await lab.clear();
   const link = await overLink(lab);
   await lab.clear();
   const reads = await hashReads(lab, await lab.startStore());
   await lab.clear();
-  return { unsized, near, link, reads, writes: await hashWrites(lab) };
+  return { near, link, reads, writes: await hashWrites(lab) };
 }
 
 /** The published effects: the claims of each hold together. */

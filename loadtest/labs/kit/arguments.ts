@@ -55,7 +55,7 @@ export async function readArguments(
       servers,
       isPublished: has('publish'),
       out: given('out') ?? 'loadtest/results',
-      ...(rowSeconds !== undefined && { rowSeconds }),
+      rowSeconds,
     },
   };
 }

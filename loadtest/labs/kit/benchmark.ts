@@ -15,8 +15,6 @@ export interface BenchmarkOptions {
   readonly dataBytes?: number;
   /** Number of keys to choose from at random. */
   readonly keySpace?: number;
-  /** Opens a new connection for each request. */
-  readonly reconnects?: true;
   /** `SET`, `GET` or `INCR`. */
   readonly test?: string;
   /** A command instead of a test. `__rand_int__` is replaced by a random number. */
@@ -73,7 +71,7 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
   const { store } = options;
   const tls = store.caFile === undefined ? [] : ['--tls', '--cacert', store.caFile];
   const ran = await runProgram({
-    command: toolOf(store),
+    command: store.flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark',
     args: ['-h', store.host, '-p', String(store.port), ...tls, '--csv', ...argumentsOf(options, requests)],
     cores: lab.cores.generator,
     limitMs: (options.seconds + 30) * 1000,
@@ -84,35 +82,20 @@ async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
     requests,
     seconds: ran.seconds,
     processorSeconds: ran.processorSeconds,
-    /** Repeats the measurement with a store on the standard port. */
-    command: commandOf(options, requests),
   };
 }
 
-/** The command for a reader: a store on the standard port, and the CA file in the current folder. */
-export function commandOf(
-  options: Omit<BenchmarkOptions, 'store'> & { readonly store: StoreKind },
-  requests: number,
-): string {
-  const tls = options.store.caFile === undefined ? '' : ' --tls --cacert ca.crt';
-  return `${toolOf(options.store)} -p 6379${tls} ${argumentsOf(options, requests).map(quoted).join(' ')}`;
-}
-
-type StoreKind = Pick<LabStore, 'flavour' | 'caFile'>;
-
-function toolOf({ flavour }: StoreKind): string {
-  return flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark';
-}
-
 function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
-  const { clients, pipeline, threads, dataBytes, keySpace, reconnects, test, command } = options;
+  const { clients, pipeline, threads, dataBytes, keySpace, test, command } = options;
   return [
-    ...['-c', String(clients), '-n', String(requests)],
+    '-c',
+    String(clients),
+    '-n',
+    String(requests),
     ...(pipeline === undefined ? [] : ['-P', String(pipeline)]),
     ...(threads === undefined ? [] : ['--threads', String(threads)]),
     ...(dataBytes === undefined ? [] : ['-d', String(dataBytes)]),
     ...(keySpace === undefined ? [] : ['-r', String(keySpace)]),
-    ...(reconnects ? ['-k', '0'] : []),
     ...(test === undefined ? [] : ['-t', test.toLowerCase()]),
     ...(command ?? []),
   ];
@@ -138,10 +121,6 @@ export function rowOf(csv: string): { readonly perSecond: number; readonly laten
       max: value('max_latency_ms'),
     },
   };
-}
-
-function quoted(word: string): string {
-  return /^[\w.:{}/-]+$/.test(word) ? word : `'${word}'`;
 }
 
 const [PIECE_BYTES, IMPORT_LIMIT_MS] = [256 * 1024, 60_000];

@@ -1,9 +1,14 @@
 import type { Claim, Finding, Verdict } from './finding.ts';
 import { exactText, valueText } from './text.ts';
 
+export function isBounded({ atLeast, atMost }: Claim): boolean {
+  return atLeast !== undefined || atMost !== undefined;
+}
+
 /** Undefined: the claim has no bound, or its figure could not be measured. */
-export function holds({ figure, atLeast, atMost }: Claim): boolean | undefined {
-  if (figure === undefined || Number.isNaN(figure) || (atLeast === undefined && atMost === undefined)) return undefined;
+export function holds(claim: Claim): boolean | undefined {
+  const { figure, atLeast, atMost } = claim;
+  if (figure === undefined || Number.isNaN(figure) || !isBounded(claim)) return undefined;
   return figure >= (atLeast ?? Number.NEGATIVE_INFINITY) && figure <= (atMost ?? Number.POSITIVE_INFINITY);
 }
 
@@ -12,7 +17,7 @@ export function holds({ figure, atLeast, atMost }: Claim): boolean | undefined {
  * the others.
  */
 export function verdictOf(claims: readonly Claim[]): Verdict {
-  const bounded = claims.filter(({ atLeast, atMost }) => atLeast !== undefined || atMost !== undefined);
+  const bounded = claims.filter(isBounded);
   const required = bounded.filter(({ isRequired }) => isRequired).map(holds);
   if (required.includes(false)) return 'no';
   if (required.includes(undefined)) return 'unseen';

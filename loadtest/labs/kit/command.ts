@@ -124,7 +124,7 @@ async function measure(step: Step, experiment: Experiment): Promise<FindingRecor
     startedAt,
     tookSeconds: (performance.now() - startedMs) / 1000,
     ...(others !== undefined && { othersCores: others }),
-    ...(commit !== undefined && { commit }),
+    commit,
     command: `npm run ${command.program} -- ${name}${read.rowSeconds === undefined ? '' : ` --seconds ${read.rowSeconds}`}`,
   };
 }

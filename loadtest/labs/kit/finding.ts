@@ -70,8 +70,6 @@ export interface Row {
   readonly published?: string;
   /** Absent where no store was loaded. */
   readonly limit?: Limit;
-  /** The redis-benchmark or memtier command that repeats the row. */
-  readonly command?: string;
 }
 
 /**

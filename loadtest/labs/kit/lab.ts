@@ -44,12 +44,21 @@ export function defineExperiment<Measured>(
   const findingOf = (measured: Measured): Omit<Finding, 'name'> => {
     const claims = own.claims(measured);
     return {
-      ...{ title, published, claims, verdict: verdictOf(claims), sentence },
-      ...{ tables: own.tables(measured), charts: own.charts(measured), notes: own.notes(measured) },
+      title,
+      published,
+      claims,
+      verdict: verdictOf(claims),
+      sentence,
+      tables: own.tables(measured),
+      charts: own.charts(measured),
+      notes: own.notes(measured),
     };
   };
   return {
-    ...{ varies, parts, findingOf, ...(cannotRun && { cannotRun }) },
+    varies,
+    parts,
+    findingOf,
+    cannotRun,
     run: async (lab) => findingOf(await measure(lab)),
   };
 }
@@ -145,7 +154,7 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
     const tls = wanted.tls ? await certificates : undefined;
     const [port = 0] = await freePorts(1);
     const directory = join(folder, String(port));
-    const node = await startRedisNode({ flavour, port, directory, config, ...(tls && { tls }), ...wanted.place });
+    const node = await startRedisNode({ flavour, port, directory, config, tls, ...wanted.place });
     atEnd(node.stop);
     const pinStore = async (): Promise<void> => {
       if (cores !== 'any') await pin([node.pid()], cores);

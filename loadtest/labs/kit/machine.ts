@@ -29,7 +29,7 @@ export async function originOf(
 ): Promise<Pick<FindingRecord, 'machine' | 'startedAt' | 'commit'>> {
   const startedAt = new Date().toISOString();
   const commit = commitOf(checkout);
-  return { machine: await machineWords(programs), startedAt, ...(commit !== undefined && { commit }) };
+  return { machine: await machineWords(programs), startedAt, commit };
 }
 
 /** The stored description of a run's machine, or one made from its cores, memory and system. */

@@ -1,21 +1,35 @@
 import { durationText } from '../../../src/report/format.mjs';
 import { plotFile } from './chart.ts';
-import { claimCells, holds, VERDICT_TEXT, verdictText } from './claims.ts';
-import { type Finding, type FindingRecord, type FindingTable, PLOTS, RECORDS } from './finding.ts';
-import { type Cells, cellsOf, commandsOf } from './table.ts';
+import { claimCells, holds, isBounded, VERDICT_TEXT, verdictText } from './claims.ts';
+import { type Finding, type FindingRecord, PLOTS, RECORDS } from './finding.ts';
+import { type Cells, cellsOf } from './table.ts';
 import { othersWords, plainText, prose } from './text.ts';
+
+/** Rows of the table of an experiment's section. */
+const MAX_ROWS = 8;
+
+/**
+ * The part of a finding that its page shows. The page of the experiments shows each one in brief: the claims, those with a
+ * bound first, and one plot; the records have the rest. Any other page shows all.
+ */
+export function shownOnPage({ command, finding }: FindingRecord): Finding {
+  if (!command.startsWith('npm run experiments ')) return finding;
+  const [bounded, others] = [finding.claims.filter(isBounded), finding.claims.filter((claim) => !isBounded(claim))];
+  const claims = [...bounded, ...others].slice(0, MAX_ROWS);
+  return { ...finding, claims, tables: [], charts: finding.charts.slice(0, 1), notes: [] };
+}
 
 /** The section of a page for a finding. Measured text is escaped. */
 export function findingMarkdown(record: FindingRecord): string {
-  const { name, title, published, tables, charts, notes, sentence } = record.finding;
+  const finding = shownOnPage(record);
+  const { name, title, published, tables, charts, notes, sentence } = finding;
   const blocks = [
     `## ${prose(title)}`,
     published === '' ? '' : `Published: ${prose(published)}`,
-    `**${verdictText(record.finding)}.** ${prose(sentence)}`,
-    claimTable(record.finding),
+    `**${verdictText(finding)}.** ${prose(sentence)}`,
+    claimTable(finding),
     ...tables.flatMap((table) => [bold(table.title), tableOfCells(cellsOf(table))]),
     ...charts.map((chart) => `![${prose(chart.title)}](${PLOTS}/${plotFile(name, chart.id)})`),
-    commandBlock(tables),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
     `${measuredWords(record, name)}${othersWords(record.othersCores)}`,
   ];
@@ -45,24 +59,6 @@ export function tableOfCells({ titles, rows, isFigure }: Cells): string {
   return [written(titles), rule, ...rows.map(written)].join('\n');
 }
 
-/** Folded, because commands are long and only for readers who want to repeat a row. */
-function commandBlock(tables: readonly FindingTable[]): string {
-  const lists = tables.flatMap(({ title, rows }) => {
-    const commands = [...commandsOf(rows)];
-    const lines = commands.flatMap(([command, names]) => [`# ${names.map(plainText).join('; ')}`, command]);
-    return lines.length === 0 ? [] : [{ title: `## ${plainText(title)}`, lines }];
-  });
-  if (lists.length === 0) return '';
-  const text = lists
-    // Rows of different tables may have the same name.
-    .map(({ title, lines }) => [...(lists.length > 1 ? [title] : []), ...lines].join('\n'))
-    .join('\n\n')
-    // Text in a fence cannot be escaped, and a search for markers would take the start of a comment for one.
-    .replaceAll('<!--', '<! --');
-  const fence = '`'.repeat(Math.max(3, longestTicks(text) + 1));
-  return `<details><summary>Commands that repeat the rows</summary>\n\n${fence}sh\n${text}\n${fence}\n\n</details>`;
-}
-
 function bold(text: string): string {
   const words = prose(text);
   return words === '' ? '' : `**${words}**`;
@@ -70,13 +66,9 @@ function bold(text: string): string {
 
 function code(text: string): string {
   const plain = plainText(text).trim().replaceAll('<!--', '<! --');
-  const ticks = '`'.repeat(longestTicks(plain) + 1);
+  const ticks = '`'.repeat(Math.max(0, ...(plain.match(/`+/g) ?? []).map((run) => run.length)) + 1);
   const gap = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';
   return `${ticks}${gap}${plain}${gap}${ticks}`;
-}
-
-function longestTicks(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map((ticks) => ticks.length));
 }
 
 const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
@@ -103,10 +95,10 @@ export function withOverview(page: string, { finding }: FindingRecord, names: re
         return name === undefined ? [] : [[name, line] as const];
       }),
   );
-  const { name, title, claims, verdict, sentence } = finding;
+  const { name, title, claims, verdict } = finding;
   const seen = claims.map(holds).filter((one) => one !== undefined);
   const count = seen.length === 0 ? '' : `, ${seen.filter((one) => one).length} of ${seen.length} claims`;
-  rows.set(name, `| \`${name}\` ${prose(title)} | **${VERDICT_TEXT[verdict]}**${count}: ${prose(sentence)} |`);
+  rows.set(name, `| \`${name}\` ${prose(title)} | **${VERDICT_TEXT[verdict]}**${count} |`);
   const lines = names.flatMap((one) => rows.get(one) ?? []);
   const table = [HEAD.replaceAll('\n', eol), ...lines].join(eol);
   return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;

@@ -13,7 +13,7 @@ export interface Mix {
 export const PUBLISHED_MIX: Mix = { keys: 100_000, leastBytes: 100, mostBytes: 6000, writes: 0.2 };
 
 /** The names of memtier: `memtier-0`. */
-export function mixKey(at: number | '%d'): string {
+export function mixKey(at: number): string {
   return `memtier-${at}`;
 }
 
@@ -44,49 +44,6 @@ export function* fillCommands(
 /** The twelve digits that redis-benchmark writes for `__rand_int__`. */
 export function randomDigits(at: number): string {
   return String(at).padStart(12, '0');
-}
-
-/** Within a second memtier has not opened all connections. Without a duration it sends 10,000 commands per connection. */
-const TEST_SECONDS = 10;
-
-/** The memtier command that repeats a load on a store that `fillCommand` filled, with the reader's host and port. */
-export function memtierCommand(
-  mix: Mix,
-  options: { readonly clients: number; readonly pipeline?: number; readonly more?: string },
-): string {
-  const reads = Math.round((1 - mix.writes) / mix.writes);
-  return [
-    'memtier_benchmark -s 127.0.0.1 -p 6379 -t 1',
-    `-c ${options.clients} --pipeline=${options.pipeline ?? 1} --ratio=1:${reads}`,
-    // Keys begin at 0 by default, and memtier refuses an explicit 0.
-    `--data-size-range=${mix.leastBytes}-${mix.mostBytes} --key-maximum=${mix.keys - 1} --key-pattern=G:G`,
-    // Without these options all clients of every run use the same sequence of keys.
-    `--distinct-client-seed --randomize --test-time=${TEST_SECONDS}`,
-    ...(options.more === undefined ? [] : [options.more]),
-  ].join(' ');
-}
-
-/**
- * The command that stores every key once with values of the mix's sizes, by standard tools: redis-benchmark writes keys at
- * random and leaves some out, and only memtier writes them in order.
- * @param set the beginning of a command, with `%d` for the number of a key: `SET memtier-%d`. @param port of the reader's store.
- */
-export function fillCommand(
-  set: string,
-  { keys, leastBytes, mostBytes }: Omit<Mix, 'writes'>,
-  { port = 6379, isTls = false }: { readonly port?: number; readonly isTls?: boolean } = {},
-): string {
-  const bytes =
-    leastBytes === mostBytes ? 'v' : `substr(v, 1, ${leastBytes} + int(rand() * ${mostBytes - leastBytes + 1}))`;
-  // The value is built step by step, because some versions of awk print at most 8 KiB for one `%s`.
-  const value = `while (length(v) < ${mostBytes}) v = substr(v v "x", 1, ${mostBytes})`;
-  const words = `${value}; for (k = 0; k < ${keys}; k++) { printf "${set} ", k; print ${bytes} }`;
-  return `awk 'BEGIN { ${words} }' | redis-cli -p ${port}${isTls ? ' --tls --cacert ca.crt' : ''} --pipe`;
-}
-
-/** Fills a store with the keys of `memtierCommand`. */
-export function memtierFill(mix: Mix, options: { readonly isTls?: boolean } = {}): string {
-  return fillCommand(`SET ${mixKey('%d')}`, mix, options);
 }
 
 /** A command in RESP, for `redis-cli --pipe` and for the driver. */

@@ -1,7 +1,7 @@
 import { durationText } from '../../../src/report/format.mjs';
 import { claimCells, verdictText } from './claims.ts';
 import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts';
-import { cellsOf, commandsOf, oneLine } from './table.ts';
+import { cellsOf } from './table.ts';
 import { othersWords, plainText } from './text.ts';
 
 /** Width of a line for a terminal. */
@@ -17,7 +17,7 @@ export function printFinding({ finding, machine, tookSeconds, othersCores, comma
     '',
     ...notes.flatMap((note) => wrapped(`- ${note}`, '  ')),
     ...wrapped(`- Measured in ${durationText(tookSeconds * 1000)} on ${machine}.${othersWords(othersCores)}`, '  '),
-    `- Again: ${oneLine(command)}`,
+    `- Again: ${plainText(command)}`,
     '',
     ...claimLines(finding),
     ...wrapped(`${VERDICT_SIGNS[verdict]} ${verdictText(finding)}. ${sentence}`, '  '),
@@ -26,14 +26,7 @@ export function printFinding({ finding, machine, tookSeconds, othersCores, comma
 
 function tableLines(table: FindingTable): readonly string[] {
   const { titles, rows, isFigure } = cellsOf(table);
-  const commands = [...commandsOf(table.rows)];
-  return [
-    ...wrapped(table.title),
-    ...aligned([titles, ...rows], isFigure).map((line) => `  ${line}`),
-    ...(commands.length === 0 ? [] : ['  to repeat:']),
-    // Commands are not wrapped, so that they can be copied.
-    ...commands.map(([command, names]) => `    ${names.map(plainText).join('; ')}: ${command}`),
-  ];
+  return [...wrapped(table.title), ...aligned([titles, ...rows], isFigure).map((line) => `  ${line}`)];
 }
 
 function claimLines(finding: Finding): readonly string[] {

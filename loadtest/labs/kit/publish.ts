@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { drawnCharts } from './chart.ts';
 import { type FindingRecord, PLOTS, RECORDS } from './finding.ts';
-import { findingMarkdown, overviewOf, withOverview } from './markdown.ts';
+import { findingMarkdown, overviewOf, shownOnPage, withOverview } from './markdown.ts';
 
 /** Limited, because people read records and every clone contains them. */
 export const MAX_RECORD_BYTES = 200_000;
@@ -182,7 +182,7 @@ function ownerOf(file: string, names: readonly string[]): string | undefined {
 /** The section of a page for a finding, rendered only from the text of its record. */
 export function findingSection(record: string): Section {
   const read = parseRecord(record) as FindingRecord;
-  return { name: read.finding.name, record, markdown: findingMarkdown(read), plots: drawnCharts(read.finding) };
+  return { name: read.finding.name, record, markdown: findingMarkdown(read), plots: drawnCharts(shownOnPage(read)) };
 }
 
 /**

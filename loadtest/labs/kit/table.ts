@@ -25,43 +25,7 @@ export function cellsOf({ columns, rows }: FindingTable): Cells {
   };
 }
 
-/** The commands that repeat the rows of a table, each once, with the names of its rows. */
-export function commandsOf(rows: readonly Row[]): ReadonlyMap<string, readonly string[]> {
-  const byCommand = new Map<string, string[]>();
-  for (const { name, command } of rows) {
-    if (command === undefined) continue;
-    const line = oneLine(command);
-    byCommand.set(line, [...(byCommand.get(line) ?? []), name]);
-  }
-  return byCommand;
-}
-
-/** A command as one line to be copied: spaces stay, control characters are replaced. */
-export function oneLine(command: string): string {
-  return command
-    .toWellFormed()
-    .trim()
-    .replaceAll(/[\t\r\n\u2028\u2029]+/g, ' ')
-    .replaceAll(/[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu, '\ufffd');
-}
-
-/** The same tables with `fill` before the first command, so that it fills the store for all following commands. */
-export function fillFirst(fill: string, tables: readonly FindingTable[]): readonly FindingTable[] {
-  const first = tables.findIndex(({ rows }) => rows.some(({ command }) => command !== undefined));
-  return tables.map((table, at) => {
-    if (at !== first) return table;
-    const row = table.rows.find(({ command }) => command !== undefined);
-    // Rows with the same command are printed once, so all of them are changed.
-    const rows = table.rows.map((one) =>
-      one.command !== undefined && one.command === row?.command
-        ? { ...one, command: `${fill} && ${one.command}` }
-        : one,
-    );
-    return { ...table, rows };
-  });
-}
-
-/** A table as columns with accessors. A measured row may have members `limit` and `command`. */
+/** A table as columns with accessors. A measured row may have a member `limit`. */
 export interface TableParts<Measured> {
   readonly title: string;
   readonly rows: readonly Measured[];
@@ -85,14 +49,8 @@ export function tableOf<Measured extends object>({
     title,
     columns: columns.map(([column, unit]) => ({ name: column, unit })),
     rows: rows.map((row) => {
-      const text = published?.(row);
-      const { limit, command }: Pick<Row, 'limit' | 'command'> = row as object;
-      return {
-        ...{ name: name(row), values: columns.map(([, , of]) => of(row)) },
-        ...(text !== undefined && { published: text }),
-        ...(limit !== undefined && { limit }),
-        ...(command !== undefined && { command }),
-      };
+      const { limit }: Pick<Row, 'limit'> = row as object;
+      return { name: name(row), values: columns.map(([, , of]) => of(row)), published: published?.(row), limit };
     }),
   };
 }
@@ -111,7 +69,9 @@ interface ChartParts<Point> extends Omit<Chart, 'id' | 'places' | 'series'> {
 
 export function chartOf<Point>({ id = '', points, pointName, series, ...rest }: ChartParts<Point>): Chart {
   return {
-    ...{ id, ...rest, places: points.map(pointName) },
+    id,
+    ...rest,
+    places: points.map(pointName),
     series: series.map(({ of, ...own }) => ({ ...own, values: points.map(of) })),
   };
 }

@@ -71,7 +71,12 @@ function start(
   const enginePerSecond = engine.perSecond();
   const limit = create({ ceiling: () => scenario.ceiling, monotonicMs, random, deadlineMs });
   const permit = createConcurrencyLimiter({
-    ...{ max: limit.current, maxQueued, deadlineMs, maxWaitMs: patienceMs, clock: time.clock, shedding },
+    max: limit.current,
+    maxQueued,
+    deadlineMs,
+    maxWaitMs: patienceMs,
+    clock: time.clock,
+    shedding,
   });
   const requests: Request[] = [];
   const limits: number[] = [];

@@ -42,7 +42,8 @@ async function repeat({ positionals: [name, count = '1'] }: ParsedArguments): Pr
   const say = (text: string): void => console.error(`  ${text}`);
   using stopping = stopOnSignals(say);
   const options = {
-    ...{ cores: coresOf(processorsHere()), say },
+    cores: coresOf(processorsHere()),
+    say,
     signal: AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]),
   };
   console.log(await inLab(options, (lab) => again(lab, peer, pages)));

@@ -54,7 +54,8 @@ export async function startReplicas(
   const urls: readonly string[] = running.map((one) => one.url);
   const samples = () => samplesOf(peer.name, running);
   return {
-    ...{ urls, store },
+    urls,
+    store,
     /** CPU time of all processes of all replicas since their start. */
     processorSeconds: () => samples().reduce((sum, one) => sum + one.cpuSeconds, 0),
     residentBytes: () => samples().reduce((sum, one) => sum + one.residentBytes, 0),

@@ -10,7 +10,7 @@ type ColumnOf = TableParts<Outcome>['columns'][number];
 
 export function tablesOf(outcomes: readonly Outcome[], sizes: Sizes): FindingTable[] {
   const table = (title: string, columns: readonly ColumnOf[], published?: (outcome: Outcome) => string | undefined) =>
-    tableOf({ title, rows: outcomes, name: ({ peer }) => peer.name, columns, ...(published && { published }) });
+    tableOf({ title, rows: outcomes, name: ({ peer }) => peer.name, columns, published });
   const { replicas, engineDelayMs, hotRequests, manyKeys, requestsEach } = sizes;
   return [
     ...leadTables(outcomes),
@@ -63,10 +63,7 @@ function pageTable(outcomes: readonly Outcome[], sizes: Sizes, kind: 'page' | 'm
   /** The peer whose requests per core the others are divided by. */
   const base = kind === 'page' ? OURS.memory : OURS.store;
   const perCore = outcomes.find(({ peer }) => peer.name === base)?.[kind]?.perCore;
-  const rows = outcomes.map(({ peer, [kind]: figures }) => {
-    const command = `node loadtest/labs/peers/repeat.ts '${peer.name}' ${pages}`;
-    return { name: peer.name, figures, ...(figures && { command }) };
-  });
+  const rows = outcomes.map(({ peer, [kind]: figures }) => ({ name: peer.name, figures }));
   return tableOf({
     title: `${kind === 'page' ? 'One cached page of about 4 KB' : `${pages} cached pages in turn`}, one replica`,
     rows,

@@ -36,10 +36,13 @@ const PARAMETERS = ['thread_pools=1', 'listen_depth=4096'];
 const ARGUMENTS = [
   '-F',
   // It runs in the caller's folder, as the caller's user.
-  ...['-j', 'none'],
-  ...['-s', 'malloc,1g'],
+  '-j',
+  'none',
+  '-s',
+  'malloc,1g',
   // The shared-memory log is not read here, and its memory would count as pages.
-  ...['-l', '8m'],
+  '-l',
+  '8m',
   ...PARAMETERS.flatMap((one) => ['-p', one]),
 ];
 

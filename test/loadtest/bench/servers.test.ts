@@ -4,7 +4,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { type Load, scriptOf } from '../../../loadtest/bench/load.ts';
 import { selfTimes } from '../../../loadtest/bench/measure.ts';
 import type { ServerPlan } from '../../../loadtest/bench/server.ts';
 import { accepts, freePorts, startProcess } from '../../../loadtest/stack/process.ts';
@@ -62,52 +61,6 @@ for (const kind of ['http', 'fastify', 'net'] as const) {
     assert.equal(known.headers['content-length'], undefined);
   });
 }
-
-const OPTIONS = { host: '127.0.0.1:1', list: '/x/targets.txt', firstNumber: 90_000_000, random: () => 0 };
-const script = (load: Load): string => scriptOf(load, OPTIONS);
-
-test('a few requests are written once; many requests, and those with a number of their own, are written each time', () => {
-  assert.match(
-    script({ targets: ['/search?q=a', '/b'] }),
-    /return made\[kind \* count \+ at\] or keep\(texts\[kind\]\(\)\)/,
-  );
-  const many = Array.from({ length: 1001 }, (_, at) => `/${at}`);
-  assert.match(script({ targets: many }), /return texts\[kind\]\(\)\nend/);
-  const unique = script({
-    targets: ['/search?q=a'],
-    headers: { 'X-Request-Id': 'req-{n}', 'X-Forwarded-For': '{ip}' },
-  });
-  assert.match(unique, /return texts\[kind\]\(\)\nend/);
-  assert.match(unique, /X-Request-Id: req-" \.\. hex\(\) \.\. "\\013\\010X-Forwarded-For: " \.\. address\(\) \.\. "/);
-  assert.match(script({ targets: ['/search?p=..{d}'] }), /"GET \/search\?p=\.\." \.\. n \.\. " HTTP\/1\.1/);
-});
-
-test('heads come in turn, each with the fields of every request before its own', () => {
-  const headers = { Accept: '*/*' };
-  const turns = script({
-    targets: ['/a'],
-    headers,
-    heads: [
-      [['CF-Ray', 'x']],
-      [
-        ['From', 'a'],
-        ['from', 'b'],
-      ],
-    ],
-  });
-  assert.match(turns, /kind = kind % 2 \+ 1/);
-  assert.match(
-    turns,
-    /Accept: [^\n]*CF-Ray: x\\013\\010\\013\\010" end,\n.*From: a\\013\\010from: b\\013\\010\\013\\010" end,/,
-  );
-});
-
-test('other requests come in their share, and a body makes a POST with its length in bytes', () => {
-  const others = script({ targets: ['/a'], others: { target: '/healthz', every: 100 } });
-  assert.match(others, /if n % 100 == 0 then return other\(\) end/);
-  assert.match(others, /local function other\(\) return "GET \/healthz HTTP/);
-  assert.match(script({ targets: ['/a'], body: '{"q":"я"}' }), /"POST " \.\. targets\[at\] .*Content-Length: 10\\013/);
-});
 
 test('self times leave out idle time, and the largest comes first', () => {
   const frame = (id: number, functionName: string, url = '') => ({

@@ -6,7 +6,6 @@ import { type Connection, openConnection } from '../../../src/engines/sphinx/con
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { openSphinx } from '../../engines/sphinx/harness.ts';
 import { LIMIT_MS, until } from '../../until.ts';
-import { took } from './harness.ts';
 
 const search = (text: string, maxQueryTimeMs = 1000): string =>
   `SELECT id FROM contract WHERE MATCH('${text}') LIMIT 5 OPTION max_query_time=${maxQueryTimeMs}; SHOW META; ` +
@@ -64,23 +63,6 @@ describe('a proxy in front of searchd that recognises searches', () => {
     assert.deepEqual([atEngine, mostAtEngine], [0, 1]);
   });
 
-  it('counts searches that differ only in their highlight marks as one distinct search', async () => {
-    const connection = await open();
-    for (const mark of ['a1', 'b2']) {
-      const snippet = `SNIPPET(title, 'гитара', 'before_match=<${mark}>', 'after_match=</${mark}>')`;
-      await connection.send(`SELECT ${snippet} FROM contract WHERE MATCH('гитара')`);
-    }
-    assert.deepEqual([proxy.counts().searches, proxy.counts().distinct], [2, 1]);
-  });
-
-  it('an error of the engine ends a search, and the connection stays usable', async () => {
-    const connection = await open();
-    await assert.rejects(connection.send("SELECT nothing FROM contract WHERE MATCH('x'); SHOW META"), /nothing/);
-    await assert.rejects(connection.send(`${search('гитара')}; SELECT no FROM contract WHERE MATCH('x')`));
-    assert.equal((await connection.send(search('гитара'))).length, 4);
-    assert.equal(proxy.counts().atEngine, 0);
-  });
-
   it('delays each search independently, and no other statement', async () => {
     const [first, second, third] = await several(3);
     proxy.set({ delayMs: LIMIT_MS });
@@ -120,19 +102,6 @@ describe('a proxy in front of searchd that recognises searches', () => {
     proxy.set({ capacity: 5 });
     await Promise.all(held);
     assert.equal(proxy.counts().refused, 1);
-  });
-
-  it('multiplies the engine’s own time', async () => {
-    proxy.set({ delayMs: 50 });
-    const slower = await startEngineProxy({ target: proxy });
-    slower.set({ multiply: 4 });
-    try {
-      const connection = await open(slower.port);
-      const ms = await took(connection.send(search('гитара')));
-      assert.ok(ms >= 195, `${ms} ms`);
-    } finally {
-      await slower.stop();
-    }
   });
 
   it('answers every search with error 1064 without the engine, until this is switched off', async () => {
@@ -181,15 +150,6 @@ describe('a proxy in front of searchd that recognises searches', () => {
     } finally {
       await narrow.stop();
     }
-  });
-
-  it('a cut frees every slot', async () => {
-    proxy.set({ capacity: 2, delayMs: 60_000 });
-    const asked = (await several(5)).map((connection) => assert.rejects(connection.send(search('гитара'))));
-    await until('they are at the engine', async () => proxy.counts().waiting === 3);
-    proxy.cut();
-    await Promise.all(asked);
-    await until('no search is left', async () => proxy.counts().atEngine + proxy.counts().waiting === 0);
   });
 
   it('while paused no search is answered; after resuming all are', async () => {

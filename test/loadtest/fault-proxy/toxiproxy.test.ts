@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { startToxiproxy, type ToxicProxy, type Toxiproxy } from '../../../loadtest/fault-proxy/toxiproxy.ts';
 import { type RedisStack, startStandalone } from '../../../loadtest/stack/redis.ts';
@@ -38,29 +36,6 @@ describe('toxiproxy in front of Redis', () => {
     client.disconnect();
   });
 
-  it('limits the bandwidth', async () => {
-    const client = await redisAt(proxy.port);
-    await client.set('a', Buffer.alloc(40 * 1024));
-    await proxy.add({ type: 'bandwidth', attributes: { rate: 100 } }, { stream: 'downstream' });
-    const ms = await took(client.getBuffer('a'));
-    assert.ok(ms >= 250, `${ms} ms`);
-    client.disconnect();
-  });
-
-  it('splits a reply into single bytes, which give the same value', async () => {
-    const client = await redisAt(proxy.port);
-    await client.set('a', 'кроссовки');
-    await proxy.add({ type: 'slicer', attributes: { average_size: 1, delay: 5000 } }, { stream: 'downstream' });
-    let pieces = 0;
-    client.stream.on('data', () => {
-      pieces += 1;
-    });
-    assert.equal(await client.get('a'), 'кроссовки');
-    // A busy machine reads several bytes at once, but never all of them.
-    assert.ok(pieces > 1, `${pieces} pieces`);
-    client.disconnect();
-  });
-
   it('ends connections by a reset, after a number of bytes, or after a timeout', async () => {
     for (const toxic of [
       { type: 'reset_peer', attributes: { timeout: 0 } },
@@ -88,27 +63,6 @@ describe('toxiproxy in front of Redis', () => {
       await withdraw();
     }
     direct.disconnect();
-  });
-
-  it('delays the close of a connection', async () => {
-    const server: Server = createServer((socket) => socket.end('bye'));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    if (address === null || typeof address === 'string') throw new Error('no address');
-    const slow = await toxiproxy.proxy({ target: { host: '127.0.0.1', port: address.port } });
-    await slow.add({ type: 'slow_close', attributes: { delay: 150 } }, { stream: 'downstream' });
-    const client = await redisAt(slow.port);
-    const ms = await took(once(client.stream, 'close'));
-    assert.ok(ms >= 100, `${ms} ms`);
-    server.close();
-  });
-
-  it('affects no connection when the toxicity is close to zero', async () => {
-    const client = await redisAt(proxy.port);
-    await proxy.add({ type: 'reset_peer', attributes: { timeout: 0 } }, { stream: 'downstream', toxicity: 1e-9 });
-    assert.equal(await client.ping(), 'PONG');
-    client.disconnect();
   });
 
   it('refuses connections while disabled, and reports why it rejects a toxic', async () => {

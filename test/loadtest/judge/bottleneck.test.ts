@@ -35,15 +35,6 @@ test('when no resource is full, the one that grows fastest towards its limit wil
   );
 });
 
-test('a resource that is lifted together with the binding one is not named as the next', () => {
-  const places = (domain: string, fullAtRps: number): ResourceUse => ({
-    ...use(`engine permits for ${domain}`, 0.5, fullAtRps),
-    cause: 'engine permits',
-  });
-  const uses = [places('goods', 5000), places('packages', 6000), use('a core of serpcache', 0.4, 9000)];
-  assert.equal(bottleneckOf({ uses, decisive }, record.samples).next?.name, 'a core of serpcache');
-});
-
 test('a full generator is reported before any other full resource', () => {
   const generator = { ...use('processors of the generator', 0.93), kind: 'generator' as const };
   const { limiting, words } = bottleneckOf(
@@ -84,13 +75,6 @@ test('resources that could not be observed are listed, by kind and by part', () 
   assert.deepEqual(judge(record).bottleneck.unmeasured, []);
 });
 
-test('a run without any steps has no binding resource', () => {
-  const steps = record.summary.steps.map((one) => ({ ...one, searches: 0, seconds: 0, result: 'not-run' as const }));
-  const { limiting, words } = judge({ ...record, summary: { ...record.summary, steps } }).bottleneck;
-  assert.equal(limiting, undefined);
-  assert.match(words, /^Nothing ran\./);
-});
-
 function use(name: string, used: number, fullAtRps?: number): ResourceUse {
   return {
     kind: 'core',
@@ -99,6 +83,6 @@ function use(name: string, used: number, fullAtRps?: number): ResourceUse {
     byStep: [],
     used,
     words: `${used} of 1`,
-    ...(fullAtRps === undefined ? {} : { fullAtRps }),
+    fullAtRps,
   };
 }

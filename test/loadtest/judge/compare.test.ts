@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { compareRuns, type FigureComparison } from '../../../loadtest/judge/compare.ts';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { after, test } from 'node:test';
+import { compareRuns, earlierRun, type FigureComparison } from '../../../loadtest/judge/compare.ts';
+import { makeRunFolder } from '../../../loadtest/labs/kit/keep.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const LATER = { startedAtMs: Date.UTC(2026, 10, 22) };
@@ -26,13 +30,6 @@ test('a figure that doubled is reported as twice the earlier one', () => {
   for (const { figures } of compared) assert.equal(figureOf(figures, 'p99').ratio, 2);
 });
 
-test('steps are matched by name, and steps of only one run are left out', () => {
-  assert.deepEqual(
-    compareRuns(runOf(), runOf({ script: 'flush-survival' })).steps.map(({ name }) => name),
-    ['warm-up'],
-  );
-});
-
 test('steps whose base rates differ by more than a twentieth are not compared', () => {
   const near = compareRuns(runOf({ baseRps: 750 }), runOf({ baseRps: 720 }));
   assert.deepEqual(near.notes, []);
@@ -41,47 +38,52 @@ test('steps whose base rates differ by more than a twentieth are not compared', 
   assert.ok(far.steps.every(({ isComparable }) => !isComparable));
 });
 
-test('other differences between the runs are listed first', () => {
-  const other = runOf({ stack: 'none', starvedAt: 5 });
-  const { notes, words } = compareRuns(runOf(), {
-    ...other,
-    machine: { ...other.machine, cores: 16, k6: 'v1.9.0' },
-    summary: { ...other.summary, queries: { ...other.summary.queries, exponent: 1.2, onceShare: 0.2, count: 500 } },
-  });
-  const about = notes.map((note) => note.split(/[:]| is /)[0]);
-  assert.deepEqual(about, [
-    'The earlier run',
-    'Cores of the machine',
-    'Processors of the generator',
-    'Processors of the service',
-    'k6',
-    'Stack',
-    'Queries',
-    'Zipf–Mandelbrot exponent',
-    'Searches that never repeat',
-  ]);
-  assert.match(words, /One run against one run/);
-});
-
-test('a figure that one run could not measure has no ratio, and neither has a figure that was 0', () => {
-  const [, x1] = compareRuns(runOf({ isBlind: true }), runOf()).steps;
-  assert.ok(x1);
-  const calls = figureOf(x1.figures, 'engine calls');
-  assert.equal(calls.now, undefined);
-  assert.ok((calls.earlier ?? 0) > 0);
-  assert.equal(calls.ratio, undefined);
-  assert.equal(figureOf(x1.figures, 'error rate').ratio, undefined);
-});
-
-test('a step that one of the runs never reached is not compared', () => {
-  const { steps } = compareRuns(runOf({ breaksAt: 4, isAborted: true }), runOf());
-  const x5 = steps.at(-1);
-  assert.equal(x5?.isComparable, false);
-  assert.equal(figureOf(x5?.figures ?? [], 'searches').now, undefined);
-});
-
 function figureOf(figures: readonly FigureComparison[], name: string): FigureComparison {
   const found = figures.find((figure) => figure.name === name);
   assert.ok(found, name);
   return found;
 }
+
+const folder = mkdtempSync(join(tmpdir(), 'serpcache-results-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const AT_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
+
+function kept(out: string, id: string, kind: string, version = 1): string {
+  const path = join(out, id);
+  mkdirSync(path, { recursive: true });
+  const run = runOf();
+  const record = { ...run, version, id, verdict: { kind }, summary: { ...run.summary, script: id.slice(20) } };
+  writeFileSync(join(path, 'run.json'), JSON.stringify(record));
+  return path;
+}
+
+test('when two runs start in one second, the later one gets the next folder, and no run loses its own', async () => {
+  const out = join(folder, 'two');
+  const [first, second] = [await makeRunFolder(out, 'smoke', AT_MS), await makeRunFolder(out, 'smoke', AT_MS)];
+  assert.equal(first.id, '2026-11-21T10-20-30-smoke');
+  assert.equal(second.id, '2026-11-21T10-20-31-smoke');
+  assert.equal(basename(second.path), second.id);
+});
+
+test('the latest run is the last valid run of the same script', async () => {
+  const out = join(folder, 'latest');
+  kept(out, '2026-11-19T10-00-00-x-load', 'passed');
+  kept(out, '2026-11-20T10-00-00-x-load', 'failed');
+  kept(out, '2026-11-21T10-00-00-x-load', 'invalid');
+  kept(out, '2026-11-22T10-00-00-x-load', 'passed', 2);
+  kept(out, '2026-11-18T10-00-00-load', 'passed');
+  mkdirSync(join(out, '2026-11-24T10-00-00-x-load'));
+  assert.equal((await earlierRun('latest', out, 'x-load'))?.id, '2026-11-20T10-00-00-x-load');
+  assert.equal((await earlierRun('latest', out, 'load'))?.id, '2026-11-18T10-00-00-load');
+});
+
+test('a named folder must contain a run of the same script', async () => {
+  const out = join(folder, 'named');
+  const path = kept(out, '2026-11-20T10-00-00-soak', 'invalid');
+  assert.equal((await earlierRun(path, out, 'soak'))?.id, '2026-11-20T10-00-00-soak');
+  await assert.rejects(earlierRun(path, out, 'smoke'), /that was soak, this is smoke/);
+  await assert.rejects(earlierRun(folder, out, 'smoke'), /no run\.json/);
+  writeFileSync(join(path, 'run.json'), '{"version":1,"summary":{"script":"soak"},"verdict":{"kind":"passed"}}');
+  await assert.rejects(earlierRun(path, out, 'soak'), /no run\.json of this version/);
+});

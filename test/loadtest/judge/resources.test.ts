@@ -66,12 +66,6 @@ suite('the use of each resource', () => {
     );
   });
 
-  test('a store that refuses connections has none left', () => {
-    const refusing = withStores(runOf(), (store, at) => ({ ...store, rejectedConnections: at }));
-    assert.equal(useOf(refusing, 'connections of the store of goods').used, 1);
-    assert.equal(useOf(runOf(), 'connections of the store of goods').used < 0.01, true);
-  });
-
   test('the network is full when it loses packets, and otherwise its use is unknown', () => {
     const network = useOf(runOf(), 'the network');
     assert.deepEqual(new Set(network.byStep), new Set([undefined]));
@@ -83,49 +77,11 @@ suite('the use of each resource', () => {
     assert.equal(losing.used, 1);
   });
 
-  test('packets held back by a limiter mean that the limiter is full', () => {
-    assert.equal(useOf(runOf(), 'a limiter of packets').used, 0);
-    const held = withHost(runOf(), (host, at) => ({ ...host, limiterOverlimits: at }));
-    assert.equal(useOf(held, 'a limiter of packets').used, 1);
-  });
-
   test('the use of the generator is relative to the processors it is pinned to', () => {
     const record = runOf();
     const kept = (generatorCpus: string): number =>
       useOf({ ...record, machine: { ...record.machine, generatorCpus } }, 'processors of the generator').used;
     near(kept('2-3'), kept('3') / 2);
-  });
-
-  test('the processor time of other processes on the machine is reported', () => {
-    assert.doesNotMatch(useOf(runOf(), 'all cores of the machine').words, /no part of the run/);
-    const shared = withHost(runOf(), (host, at) => ({
-      ...host,
-      busySeconds: host.busySeconds + at,
-      idleSeconds: host.idleSeconds - at,
-    }));
-    const { words } = useOf(shared, 'all cores of the machine');
-    assert.match(words, /, 1\.\d\d used by what is no part of the run$/);
-  });
-
-  test('no share exceeds 100 %', () => {
-    const over = withStores(runOf(), (store) => ({ ...store, usedBytes: 2 * store.maxBytes }));
-    assert.equal(useOf(over, 'memory of the store of goods').used, 1);
-  });
-
-  test('the use of a disk is its busy time', () => {
-    near(
-      useOf(
-        withHost(runOf(), (host, at) => ({ ...host, diskBusyMs: 640 * at })),
-        'the busiest disk',
-      ).used,
-      0.64,
-    );
-  });
-
-  test('memory is not reported to fill with the rate: it fills with time', () => {
-    const memories = judge(runOf()).resources.filter(({ kind }) => kind === 'memory');
-    assert.ok(memories.length > 0);
-    for (const { name, fullAtRps } of memories) assert.equal(fullAtRps, undefined, name);
   });
 
   test('growth is computed from the steps that held, not from a step that broke', () => {
@@ -141,17 +97,6 @@ suite('the use of each resource', () => {
 suite('the most informative step', () => {
   test('is the first that broke', () => {
     assert.equal(useOf(runOf({ breaksAt: 3 }), 'a core of serpcache').words, useAt(runOf(), 'x3'));
-  });
-
-  test('among steps at one rate is the one with the fullest resource', () => {
-    const { bottleneck } = judge(runOf({ script: 'flush-survival' }));
-    assert.match(bottleneck.words, /at flush \(2,250 searches\/s\)/);
-  });
-
-  test('is the one before, if it was too short for two samples', () => {
-    const record = runOf();
-    const samples = record.samples.filter(({ atMs }) => atMs < fromOf(record, 'x5'));
-    assert.match(useOf({ ...record, samples }, 'a core of serpcache').words, /\(at x4\)$/);
   });
 });
 

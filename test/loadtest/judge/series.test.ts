@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { fullAtRps } from '../../../loadtest/judge/resources.ts';
 import { growthOf, perSecond } from '../../../loadtest/judge/series.ts';
-import { processorsIn } from '../../../loadtest/stack/processors.ts';
 
 test('counter restarts, however many, lose no value that was read', () => {
   fc.assert(
@@ -45,11 +44,6 @@ test('linear growth is extrapolated to the rate at which the resource is full', 
   );
 });
 
-test('an extrapolation that says full at a rate that held is corrected', () => {
-  const held = [0, 0.89, 0.89, 0.89].map((share, at) => ({ searchesPerSecond: 100 * (at + 1), share }));
-  assert.equal(fullAtRps(held), 400);
-});
-
 test('no prediction is below a rate that held, and a resource that does not grow has none', () => {
   const shares = fc.array(fc.double({ min: 0, max: 0.89, noNaN: true }), { minLength: 2, maxLength: 6 });
   fc.assert(
@@ -62,18 +56,4 @@ test('no prediction is below a rate that held, and a resource that does not grow
   const flat = [1000, 2000, 3000].map((searchesPerSecond) => ({ searchesPerSecond, share: 0.5 }));
   assert.equal(fullAtRps(flat), undefined);
   assert.equal(fullAtRps(flat.slice(0, 1)), undefined);
-});
-
-test('two steps at one rate give no line, however different their figures are', () => {
-  const held = [
-    { searchesPerSecond: 2249, share: 0.2 },
-    { searchesPerSecond: 2251, share: 0.4 },
-  ];
-  assert.equal(fullAtRps(held), undefined);
-});
-
-test('processors are counted in the list format of taskset', () => {
-  assert.equal(processorsIn('3'), 1);
-  assert.equal(processorsIn('0-2,5'), 4);
-  assert.equal(processorsIn(undefined), undefined);
 });

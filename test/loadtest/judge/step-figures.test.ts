@@ -23,12 +23,6 @@ test('figures cover only the time in which the rate held, without the ramps', ()
   near(x2.generatorCores, 0.03 + 1500 * 160e-6);
 });
 
-test('amplification is engine calls divided by searches', () => {
-  const x3 = stepOf(runOf(), 'x3');
-  near(x3.amplification, (x3.engineCallsPerSecond ?? 0) / 2250);
-  near(x3.engineCallsPerSecond, 2250 * 0.09 * 0.72, 0.05);
-});
-
 test('a process restart in the middle of a step does not make figures negative or tiny', () => {
   const record = runOf();
   const { fromMs, toMs } = stepOf(record, 'x4');
@@ -53,16 +47,6 @@ test('all processes count, each with its own sample times', () => {
   assert.equal(three.serviceBytes, 3 * (one.serviceBytes ?? 0));
 });
 
-test('a step with fewer than two samples has no rates, but still its searches', () => {
-  const record = runOf();
-  const { fromMs } = stepOf(record, 'x1');
-  const samples = record.samples.filter(({ atMs }) => atMs < fromMs + 500);
-  const x1 = stepOf({ ...record, samples }, 'x1');
-  assert.equal(x1.serviceCores, undefined);
-  assert.equal(x1.machineBusyShare, undefined);
-  assert.equal(x1.searchesPerSecond, 750);
-});
-
 test('without a local stack the figures of the parts are unknown, and those of the service are known', () => {
   const x5 = stepOf(runOf({ stack: 'none' }), 'x5');
   for (const part of ['storeCores', 'engineCores', 'generatorCores', 'machineBusyShare', 'storeBytes'] as const) {
@@ -70,13 +54,6 @@ test('without a local stack the figures of the parts are unknown, and those of t
   }
   assert.ok((x5.serviceCores ?? 0) > 0.3);
   assert.ok((x5.storeCommandsPerSecond ?? 0) > 1000);
-});
-
-test('engine calls that only the script counted are still known', () => {
-  const blind = runOf({ isBlind: true });
-  assert.equal(stepOf(blind, 'x2').engineCallsPerSecond, undefined);
-  const counted = { ...blind, summary: { ...blind.summary, steps: runOf().summary.steps } };
-  near(stepOf(counted, 'x2').engineCallsPerSecond, 1500 * 0.09 * 0.72, 0.05);
 });
 
 test('a step in which the run ended has its real length, and a step that was never reached has none', () => {

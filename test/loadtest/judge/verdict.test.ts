@@ -20,13 +20,6 @@ test('a generator that used up its processors makes a passed run invalid, and th
   assert.deepEqual(generatorReasons(usingFrom(runOf(), 'x5', 0.88)), []);
 });
 
-test('reasons from the script come first and are kept', () => {
-  const record = usingFrom(runOf({ starvedAt: 5 }), 'x5', 1);
-  const verdict = finalVerdict(record.verdict, record);
-  assert.ok(verdict.kind === 'invalid' && record.verdict.kind === 'invalid');
-  assert.deepEqual(verdict.reasons, [...record.verdict.reasons, ...generatorReasons(record)]);
-});
-
 test('three full seconds invalidate a step whose mean is harmless; two do not', () => {
   assert.match(
     generatorReasons(usingFrom(runOf(), 'x4', 1, 3))[0] ?? '',
@@ -57,11 +50,6 @@ test('above the first broken rung, and in steps without limits, the generator ma
   assert.deepEqual(generatorReasons(usingFrom(runOf({ breaksAt: 4 }), 'x5', 1)), []);
   assert.deepEqual(generatorReasons(usingFrom(runOf(), 'warm-up', 1, 15)), []);
   assert.equal(generatorReasons(usingFrom(runOf({ breaksAt: 5 }), 'x5', 1)).length, 1);
-});
-
-test('a generator without samples gives no reason', () => {
-  const record = runOf({ stack: 'none' });
-  assert.deepEqual(finalVerdict(record.verdict, record), record.verdict);
 });
 
 /** k6 uses the given cores from when that step's rate holds, for the given time; otherwise it is idle. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isHonestShed, outcomeOf, parseCacheStatus } from '../../../loadtest/k6/kit/outcome.ts';
+import { engineCallsOf, parseMetrics } from '../../../loadtest/k6/kit/metrics-text.ts';
+import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/outcome.ts';
 
 /** Every field of the header in the design. */
 const FIELDS: readonly (readonly [string, string])[] = [
@@ -46,25 +47,41 @@ test('a shed is honest with 503, Retry-After in seconds and a problem body; with
   assert.equal(outcomeOf({ status: 404, headers: {} }), 'rejected');
 });
 
-test('a malformed Cache-Status does not parse', () => {
-  for (const [field] of FIELDS) assert.ok(parseCacheStatus(field) !== undefined, field);
-  for (const bad of [
-    undefined,
-    '',
-    ';',
-    'serpcache-l1; hit=',
-    'serpcache-l1; ttl=a b',
-    'a b; hit',
-    'l1;; hit',
-    'l1; Hit',
-  ]) {
-    assert.equal(parseCacheStatus(bad), undefined, `${bad}`);
-  }
+const one = (line: string) => parseMetrics(line)[0];
+
+test('a series is its name, its labels and its value', () => {
+  assert.deepEqual(
+    parseMetrics('# HELP up Is it.\n# TYPE up gauge\nup 1\nseen_total{domain="goods",outcome="hit-l1"} 3\n'),
+    [
+      { name: 'up', labels: {}, value: 1 },
+      { name: 'seen_total', labels: { domain: 'goods', outcome: 'hit-l1' }, value: 3 },
+    ],
+  );
 });
 
-test('members come in order, with their parameters', () => {
-  assert.deepEqual(parseCacheStatus('serpcache-l2; hit; ttl=287, serpcache-l1; fwd=uri-miss'), [
-    { cache: 'serpcache-l2', parameters: { hit: '', ttl: '287' } },
-    { cache: 'serpcache-l1', parameters: { fwd: 'uri-miss' } },
-  ]);
+test('label values may hold braces, commas, escaped quotes, backslashes and line ends', () => {
+  const line = String.raw`a{x="} 5, y=\"z\"",path="C:\\new",text="two\nlines",} 7`;
+  assert.deepEqual(one(line), {
+    name: 'a',
+    labels: { x: '} 5, y="z"', path: 'C:\\new', text: 'two\nlines' },
+    value: 7,
+  });
+});
+
+test('engine calls are summed over domains and outcomes, whatever else is on the page', () => {
+  const text = `# HELP serpcache_engine_calls_total Engine calls.
+# TYPE serpcache_engine_calls_total counter
+serpcache_engine_calls_total{domain="goods",outcome="whole"} 30
+serpcache_engine_calls_total{domain="a}b",outcome="empty"} 1.2e+1 1795255947000
+serpcache_engine_calls_total_other{domain="goods"} 1000
+other{note="serpcache_engine_calls_total{} 1000"} 1000
+serpcache_engine_calls_total{domain="auto",outcome="whole"} 1`;
+  assert.equal(engineCallsOf(text), 43);
+  assert.equal(engineCallsOf('serpcache_engine_calls_total 5\n'), 5);
+  assert.equal(engineCallsOf('serpcache_engine_calls_total{domain="goods"} 0\n'), 0);
+});
+
+test('a page without the engine call counter does not count as zero calls', () => {
+  assert.equal(engineCallsOf('<html>serpcache_engine_calls_total 5</html>'), undefined);
+  assert.equal(engineCallsOf(''), undefined);
 });

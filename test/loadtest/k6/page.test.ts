@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import { isHonestShed, outcomeOf } from '../../../loadtest/k6/kit/outcome.ts';
-import { answers, itemReplies, itemsOf, pageOf } from '../../../loadtest/k6/kit/page.ts';
+import { answers, itemReplies, pageOf } from '../../../loadtest/k6/kit/page.ts';
 import { type Ask, itemOf, targetOf } from '../../../loadtest/k6/kit/queries.ts';
 import { pairsOf } from '../../../src/http/search-api/msearch.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
@@ -55,20 +55,6 @@ test('a page holds at most its limit, at most the total, and no item twice', () 
   assert.ok(!isRight({ page: 2, total: 21 }, { ...ASKED, page: 2 }));
 });
 
-test('a body without the shape of a page is not a page', () => {
-  for (const bad of [undefined, null, '', 7, [], {}, { ...bodyOf(), results: undefined }])
-    assert.equal(pageOf(bad), undefined);
-  for (const more of [
-    { total: -1 },
-    { total: 1.5 },
-    { totalRelation: 'about' },
-    { results: [null] },
-    { results: [{ id: 1 }] },
-  ]) {
-    assert.equal(pageOf(bodyOf(more)), undefined, JSON.stringify(more));
-  }
-});
-
 const SEARCH = createFakeSearch({ clock: systemClock });
 const header = () => undefined;
 
@@ -105,11 +91,6 @@ suite('a search in a batch', () => {
     const inBatch = SEARCH.prepare({ pairs: pairsOf(itemOf(asked), SEARCH.domains), header });
     assert.equal(inBatch.key, SEARCH.prepare({ pairs, header }).key);
     assert.equal(inBatch.request.page, 2);
-  });
-
-  test('contains no domain if it is the default one', () => {
-    const { domain: _, ...anywhere } = ask({});
-    assert.deepEqual(itemOf(anywhere), { q: 'диван' });
   });
 });
 
@@ -152,15 +133,6 @@ suite('the outcome of each search of a batch', () => {
     assert.ok(text.split(words).length > 2);
     assert.deepEqual(itemReplies(text, 2)?.map(outcomeOf), ['engine', 'engine']);
     assert.equal(itemReplies(text, 3), undefined);
-  });
-
-  test('is the same whether it is found by scanning or by parsing', async (context) => {
-    const { url } = await listeningServer(context);
-    const asks = Array.from({ length: 50 }, (_, i) => ask({ q: i % 7 === 0 ? '' : `стол ${i % 5}` }));
-    const text = await asked(url, asks);
-    const read = itemsOf(text).map(({ status, outcome }) => [status, outcome]);
-    const found = itemReplies(text, 50)?.map((reply) => [reply.status, outcomeOf(reply)]);
-    assert.deepEqual(found, read);
   });
 
   test('is unknown when the body is not a batch, or has fewer searches', () => {

@@ -6,7 +6,6 @@ import {
   createAsker,
   createOnce,
   numbersOf,
-  onceWordsOf,
   readMix,
   targetOf,
 } from '../../../loadtest/k6/kit/queries.ts';
@@ -53,12 +52,6 @@ test('consecutive searches are equal no more often than any two searches', () =>
   }
 });
 
-test('another seed gives another sequence', () => {
-  const other = asks({ mix: { ...MIX, seed: 2 } }, 100);
-  assert.ok(share(asks({}, 100), ({ q }) => other.some((ask) => ask.q === q)) < 0.7);
-  assert.notDeepEqual(other, asks({}, 100));
-});
-
 test('a repeated search is a line of the file, with the frequency of its rank', () => {
   const repeated = asks().filter(({ once }) => !once);
   for (const { rank = -1, domain, q, parameters } of repeated) {
@@ -92,16 +85,6 @@ test('repeated searches also go to the second and third page; once-only searches
   assert.ok(asks({ mix: { ...MIX, pages: false } }).every(({ page }) => page === 1));
 });
 
-test('the page number is independent of the search', () => {
-  const repeated = asks().filter(({ once }) => !once);
-  const head = repeated.filter(({ rank = 0 }) => rank < 10);
-  about(
-    share(head, ({ page }) => page > 1),
-    0.18,
-    head.length,
-  );
-});
-
 test('no once-only search comes twice, and the service caches each under its own key', () => {
   const once = asks({ mix: { ...MIX, onceShare: 1 } }, 100_000);
   const keys = new Set(once.map(({ domain, q }) => `${domain} ${canonicalText(q)}`));
@@ -116,11 +99,6 @@ test('once-only searches use the domains of the file, with words of that domain'
   const words = new Set(QUERIES.filter(({ domain }) => domain === 'auto').flatMap(({ text }) => text.split(' ')));
   const strange = once.filter((ask) => inAuto(ask) && !ask.q.split(' ').every((word) => words.has(word)));
   assert.deepEqual(strange, []);
-});
-
-test('a line without a domain uses the default one, repeated or once-only', () => {
-  const queries = QUERIES.map(({ text, parameters }) => ({ text, parameters }));
-  assert.ok(asks({ queries }, 200).every((ask) => !('domain' in ask) && ask.q !== ''));
 });
 
 test('a file with too few words for once-only searches is refused before a search is sent', () => {
@@ -181,14 +159,6 @@ test('all pairs come before one repeats, and a repeated pair gets one more word:
   assert.ok(texts.slice(70, 700).every((text) => text.split(' ').length === 3));
 });
 
-test('all pairs come, for every number of words', () => {
-  for (let count = 10; count < 60; count += 1) {
-    const once = createOnce({ words: Array.from({ length: count }, (_, at) => `w${at}`) }, 5);
-    const pairs = count * (count - 3);
-    assert.equal(new Set(Array.from({ length: pairs }, (_, n) => once(n))).size, pairs, `${count} words`);
-  }
-});
-
 test('the two words are neither equal nor neighbours in the list', () => {
   const words = TEN;
   const once = createOnce({ words: TEN }, 5);
@@ -199,53 +169,7 @@ test('the two words are neither equal nor neighbours in the list', () => {
   }
 });
 
-test('consecutive searches do not share their first word', () => {
-  const many = Array.from({ length: 500 }, (_, at) => `w${at}`);
-  const once = createOnce({ words: many }, 1);
-  for (let n = 0; n < 1000; n += 1) assert.notEqual(once(n).split(' ')[0], once(n + 1).split(' ')[0]);
-});
-
-test('another seed begins at another pair', () => {
-  assert.notEqual(createOnce({ words: TEN }, 1)(0), createOnce({ words: TEN }, 2)(0));
-});
-
-test('the largest n makes a text that the service accepts', () => {
-  const long = Array.from({ length: 10 }, (_, at) => 'abcdefghij'.charAt(at).repeat(20));
-  assert.ok(createOnce({ words: long }, 1)(2 ** 32 - 1).length <= 256);
-});
-
-test('words have three or more letters of any script, are normalized as in the service, and come once each', () => {
-  const queries = ['Red ЁЛКА tv 4k', 'red 10"', 'schöne-Straße USB3', 'красный'].map((text) => ({
-    text,
-    parameters: '',
-  }));
-  assert.deepEqual(onceWordsOf(queries), [{ words: ['red', 'елка', 'schöne', 'strasse', 'usb', 'красный'] }]);
-});
-
-test('each domain has its own words, at most two thousand', () => {
-  const texts = Array.from({ length: 3000 }, (_, at) => [...String(at)].map((digit) => 'abcdefghij'[Number(digit)]));
-  const queries = texts.flatMap((text) =>
-    ['goods', 'auto'].map((domain) => ({
-      domain,
-      text: ['', 'x', 'y'].map((end) => `${domain}${text.join('')}${end}`).join(' '),
-      parameters: '',
-    })),
-  );
-  const lists = onceWordsOf(queries);
-  assert.deepEqual(
-    lists.map(({ domain, words }) => [domain, words.length]),
-    [
-      ['goods', 2000],
-      ['auto', 2000],
-    ],
-  );
-  for (const { domain = '', words } of lists) assert.ok(words.every((word) => word.startsWith(domain)));
-});
-
 const DRAWS = 100_000;
-/** Five standard deviations of the mean of DRAWS products of two numbers, each uniform around 0. */
-const NEAR_ZERO = (5 * (1 / 12)) / Math.sqrt(DRAWS);
-
 /** The draw-th number of each n, centred on 0. */
 function numbers(seed: number, draw: number): number[] {
   return Array.from({ length: DRAWS }, (_, n) => {
@@ -253,12 +177,6 @@ function numbers(seed: number, draw: number): number[] {
     for (let before = 0; before < draw; before += 1) next();
     return next() - 0.5;
   });
-}
-
-function covariance(left: readonly number[], right: readonly number[]): number {
-  let sum = 0;
-  for (const [at, value] of left.entries()) sum += value * (right[at] ?? 0);
-  return sum / left.length;
 }
 
 test('the same seed and n give the same numbers, and another seed or n gives others', () => {
@@ -279,34 +197,5 @@ test('numbers are uniform over all sixteenths of 0 to 1', () => {
     const wanted = DRAWS / 16;
     const statistic = bins.reduce((sum, seen) => sum + (seen - wanted) ** 2 / wanted, 0);
     assert.ok(statistic < 15 + 5 * Math.sqrt(30), `${statistic} at 15 degrees of freedom, draw ${draw}`);
-  }
-});
-
-test('neighbouring n are uncorrelated: in the same draw, in the next one, and with the next seed', () => {
-  const [first, second] = [numbers(1, 0), numbers(1, 1)];
-  const pairs: readonly (readonly [string, readonly number[], readonly number[]])[] = [
-    ['n and n + 1', first, first.slice(1)],
-    ['n and n + 1, a draw later', second, first.slice(1)],
-    ['n + 1 and n, a draw later', first, second.slice(1)],
-    ['draws of one n', first, second],
-    ['seeds', first, numbers(2, 0)],
-    ['seeds and n', first, numbers(2, 0).slice(1)],
-  ];
-  for (const [name, left, right] of pairs) {
-    const value = covariance(left, right);
-    assert.ok(Math.abs(value) < NEAR_ZERO, `${name}: ${value}`);
-  }
-});
-
-test('n up to 2^32 gives numbers of the same quality', () => {
-  for (const [seed, n] of [
-    [0, 0],
-    [2 ** 32 - 1, 2 ** 32 - 1],
-    [2 ** 31, 2 ** 31],
-  ] as const) {
-    const next = numbersOf(seed, n);
-    const values = Array.from({ length: 1000 }, next);
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    assert.ok(Math.abs(mean - 0.5) < 0.05, `${mean}`);
   }
 });

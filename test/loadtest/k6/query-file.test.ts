@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { confirmFlush, readTarget } from '../../../loadtest/k6/kit/environment.ts';
 import { MAX_QUERIES, parseQueries } from '../../../loadtest/k6/kit/query-file.ts';
 
 test('a line is a text, or a domain and a text, or these with parameters', () => {
@@ -17,15 +18,6 @@ test('comments, empty lines, a byte order mark and Windows line endings are not 
     { domain: 'goods', text: 'c# book', parameters: '' },
     { text: 'last', parameters: '' },
   ]);
-});
-
-test('an empty domain is the default, so a search without a domain may have parameters', () => {
-  assert.deepEqual(parseQueries('\tshoes\tfacet=brand'), [{ text: 'shoes', parameters: 'facet=brand' }]);
-});
-
-test('the list is plain JSON', () => {
-  const queries = parseQueries('shoes\ngoods\tshoes\tfacet=brand');
-  assert.deepEqual(JSON.parse(JSON.stringify(queries)), queries);
 });
 
 const FAULTS: readonly (readonly [line: string, says: RegExp])[] = [
@@ -50,16 +42,6 @@ for (const [line, says] of FAULTS) {
   });
 }
 
-test('characters are counted as code points, not as UTF-16 halves', () => {
-  assert.equal(parseQueries('🎸'.repeat(256)).length, 1);
-  assert.throws(() => parseQueries('🎸'.repeat(257)), /a text of 257 characters/);
-});
-
-test('the first errors are reported together, and the rest is counted', () => {
-  const file = Array.from({ length: 8 }, () => 'a\tb\tc\td').join('\n');
-  assert.throws(() => parseQueries(file), { message: /^line 1: .+\nline 2: .+\n(?:line \d.+\n){3}and 3 more$/ });
-});
-
 test('a file without a search is refused', () => {
   assert.throws(() => parseQueries('# nothing\n\n'), /at least one search/);
 });
@@ -69,3 +51,67 @@ test('the size of a file has a maximum', () => {
   assert.equal(parseQueries(full).length, MAX_QUERIES);
   assert.throws(() => parseQueries(`${full}a`), /^Error: line 200001: a query file has at most 200000 searches$/);
 });
+
+test('no load is sent without a configured target', () => {
+  for (const BASE_URL of [undefined, '', ' , ']) {
+    assert.throws(
+      () => readTarget({ BASE_URL }),
+      /^Error: BASE_URL is missing: load goes only to hosts that were named/,
+    );
+  }
+});
+
+test('an address with another scheme, credentials, a query or plain words is refused, and its variable is named', () => {
+  for (const bad of [
+    'ftp://a',
+    'a.example',
+    'http://user:secret@a',
+    'http://a?x=1',
+    'http://a#b',
+    'http://',
+    'http://a b',
+  ]) {
+    assert.throws(() => readTarget({ BASE_URL: bad }), /BASE_URL: .* is no address; allowed: http\(s\):\/\/host/, bad);
+    assert.throws(() => readTarget({ BASE_URL: 'http://a', ADMIN_URL: bad }), /ADMIN_URL: .* is no address/, bad);
+  }
+});
+
+test('a script that flushes reports all missing settings at once', () => {
+  assert.throws(
+    () => readTarget({}, true),
+    (error: Error) =>
+      ['BASE_URL', 'ADMIN_URL', 'ADMIN_TOKEN'].every((name) => error.message.includes(`${name} is missing`)),
+  );
+  const target = readTarget(
+    { BASE_URL: 'http://a', ADMIN_URL: 'http://a:81,http://b:81', ADMIN_TOKEN: 'choose-one' },
+    true,
+  );
+  assert.deepEqual(target, { baseUrls: ['http://a'], adminUrls: ['http://a:81', 'http://b:81'], token: 'choose-one' });
+});
+
+const HERE = ['http://127.0.0.1:8080', 'http://localhost:8080', 'https://[::1]:8443', 'http://127.9.9.9/serp'];
+const FAR = [
+  'http://10.0.0.7:8080',
+  'https://staging.example',
+  'http://localhost.example:80',
+  'http://127.0.0.1.example/',
+  'http://0.0.0.0:8080',
+];
+
+function confirm(baseUrl: string, adminUrl: string, flush?: string): void {
+  confirmFlush(flush === undefined ? {} : { FLUSH: flush }, { baseUrls: [baseUrl], adminUrls: [adminUrl] });
+}
+
+for (const url of HERE) {
+  test(`${url} is this machine: its cache may be flushed without confirmation`, () => confirm(url, url));
+}
+
+for (const url of FAR) {
+  test(`${url} may belong to others: it is named, and flushed only after confirmation`, () => {
+    const refusal = (error: Error): boolean => error.message.includes(url) && error.message.includes('FLUSH=yes');
+    assert.throws(() => confirm(url, HERE[0] ?? ''), refusal);
+    assert.throws(() => confirm(HERE[0] ?? '', url), refusal);
+    assert.throws(() => confirm(url, url, 'true'), refusal);
+    confirm(url, url, 'yes');
+  });
+}

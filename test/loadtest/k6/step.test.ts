@@ -71,8 +71,16 @@ test('a segment knows its current step, and whether the rate holds or still clim
     return `${step.name} ${holds}`;
   };
   assert.deepEqual([0, 4.9, 5, 14.9, 15, 20, 21.9, 22, 31.9, 32.5].map(at), [
-    ...['calm false', 'calm false', 'calm true', 'calm true', 'spike true', 'after false', 'after false'],
-    ...['after true', 'after true', 'after false'],
+    'calm false',
+    'calm false',
+    'calm true',
+    'calm true',
+    'spike true',
+    'after false',
+    'after false',
+    'after true',
+    'after true',
+    'after false',
   ]);
   // The segment has its own clock, not that of the run.
   assert.deepEqual(momentOf(second, 0).step.name, 'later');

@@ -53,17 +53,6 @@ test('a step is summarized from the metrics tagged with it', () => {
   assert.deepEqual([x2.seconds, x2.latencyMs, x2.errorRate], [0, undefined, undefined]);
 });
 
-test('an unknown number of engine calls is different from zero', () => {
-  const [x1] = summed(k6Of(RAN, 50), 50, false);
-  assert.equal(x1?.engineCalls, undefined);
-});
-
-test('a step that was cut short held until the run ended', () => {
-  const [x1] = summed(k6Of(RAN, 11), 11);
-  assert.equal(x1?.seconds, 6);
-  assert.equal(x1.result, 'not-run');
-});
-
 test('a threshold without samples is named, but only if its step was reached', () => {
   const k6 = k6Of({ iterations: { count: 5 } }, 20);
   const generator = generatorSummary({ k6, beside: 0 }, summed(k6, 20), 50, []);
@@ -132,11 +121,6 @@ suite('the end of a drill', () => {
     assert.equal(endOfCode(undefined), 'unfinished');
   });
 
-  test('a step whose drill passed has held', () => {
-    const [loss] = summaries(codeOfEnd('passed'));
-    assert.deepEqual([loss?.drill, loss?.result, loss?.broken], ['passed', 'held', []]);
-  });
-
   for (const end of DRILL_ENDS.filter((one) => one !== 'passed')) {
     test(`a step whose drill was ${end} has broken, even if every search was answered`, () => {
       const [loss, recovery] = summaries(codeOfEnd(end));
@@ -144,12 +128,4 @@ suite('the end of a drill', () => {
       assert.deepEqual([recovery?.result, recovery?.drill], ['held', undefined]);
     });
   }
-
-  test('a drill that disappeared from the service did not pass', () => {
-    assert.equal(summaries(undefined)[0]?.result, 'broke');
-  });
-
-  test('a step reports the number of connections it opened', () => {
-    assert.equal(summaries(1)[1]?.connectionsOpened, 7);
-  });
 });

@@ -37,12 +37,6 @@ suite('a run with a valid generator', () => {
     assert.equal(verdict.kind, 'failed');
     assert.equal(verdict.detail, 'recovery was never reached.');
   });
-
-  test('has no knee when nothing in it is a rung', () => {
-    const verdict = verdictOf(runOf({ script: 'flush-survival' }).summary);
-    assert.equal(verdict.kind, 'passed');
-    assert.equal(kneeIn(verdict), undefined);
-  });
 });
 
 suite('a run is invalid because of its generator', () => {
@@ -62,14 +56,6 @@ suite('a run is invalid because of its generator', () => {
     assert.match(reasons[0] ?? '', /Raise MAX_VUS/);
   });
 
-  test('and the VUs that a step needed are compared with the maximum of its own scenario, if it has one', () => {
-    const wish = { dropped: 40, latencyMs: { p50: 1, p90: 5, p95: 10, p99: 40, max: 60 } };
-    const whole = withStep(runOf().summary, 'x5', wish);
-    const own = withStep(runOf().summary, 'x5', { ...wish, vusCap: 140 });
-    assert.match(reasonsOf(whole).join(), /looks like the generator: .* of 600/);
-    assert.match(reasonsOf(own).join(), /looks like the service: .* of 140/);
-  });
-
   test('when a stall was too short to show in the p99: the reason leaves the cause open', () => {
     const { steps, generator } = withStep(runOf().summary, 'x5', {
       dropped: 40,
@@ -79,27 +65,11 @@ suite('a run is invalid because of its generator', () => {
     assert.match(reasons[0] ?? '', /stood still for a moment, .* 150 VUs .* but 3,375 at the slowest \(900\sms\)/);
   });
 
-  test('when nine of ten VUs were in use, even if no request was dropped', () => {
-    const { steps, generator } = runOf().summary;
-    assert.match(reasonsOf({ steps, generator: { ...generator, vusUsed: 540 } })[0] ?? '', /540 of 600 VUs/);
-    assert.equal(verdictOf({ steps, generator: { ...generator, vusUsed: 539 } }).kind, 'passed');
-  });
-
-  test('when requests were dropped outside of the steps', () => {
-    const { steps, generator } = runOf().summary;
-    assert.match(reasonsOf({ steps, generator: { ...generator, dropped: 3 } })[0] ?? '', /3 outside of the steps/);
-  });
-
   test('when a threshold had no samples, unless its step was never reached', () => {
     const { steps, generator } = runOf({ breaksAt: 4, isAborted: true }).summary;
     const empty = (...emptyThresholds: string[]): GeneratorSummary => ({ ...generator, emptyThresholds });
     assert.equal(verdictOf({ steps, generator: empty('errors{step:x5}') }).kind, 'failed');
     assert.match(reasonsOf({ steps, generator: empty('errors{step:x2}') }).join(), /errors\{step:x2\} had no samples/);
-  });
-
-  test('when a judged step ran without a single search', () => {
-    const run = withStep(runOf().summary, 'x2', { searches: 0 });
-    assert.deepEqual(reasonsOf(run), ['x2 ran without a single search']);
   });
 
   test('when no step ran, or none has limits', () => {
@@ -134,14 +104,6 @@ suite('above the first broken rung', () => {
     const run = withStep(runOf(spent).summary, 'x3', { dropped: 5 });
     assert.equal(verdictOf(run).kind, 'invalid');
   });
-
-  test('a step back down is not a rung, so it is judged', () => {
-    const { steps, generator } = runOf({ breaksAt: 4 }).summary;
-    const down = steps.find(({ step }) => step.name === 'x1');
-    assert.ok(down);
-    const back = { ...down, step: { ...down.step, name: 'after' }, result: 'broke' as const, broken: ['p99'] };
-    assert.match(verdictOf({ steps: [...steps, back], generator }).detail, /after broke/);
-  });
 });
 
 suite('an endless ladder', () => {
@@ -164,13 +126,6 @@ suite('an endless ladder', () => {
       verdictOf({ steps: ended, generator, isEndless: true }).detail.startsWith('x5 was never reached'),
       true,
     );
-  });
-
-  test('is not invalidated by VUs that a stall used up in its broken rung', () => {
-    const { steps, generator } = withStep(runOf({ breaksAt: 5 }).summary, 'x5', { dropped: 100 });
-    const run = { steps, generator: { ...generator, dropped: 100, vusUsed: generator.vusCap } };
-    assert.equal(verdictOf(run).kind, 'invalid');
-    assert.equal(verdictOf({ ...run, isEndless: true }).kind, 'passed');
   });
 });
 

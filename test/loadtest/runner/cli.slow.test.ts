@@ -78,18 +78,6 @@ for (const [does, code] of [
   });
 }
 
-test('k6 gets the options through its environment', async () => {
-  const { runs } = await call('passed', ['--base-rps', '33', '--admin-url', 'http://127.0.0.1:9']);
-  const record = recordIn(runs[0]);
-  const { told } = record.summary;
-  assert.deepEqual(
-    [told['BASE_URL'], told['ADMIN_URL'], told['BASE_RPS'], told['SEED'], told['QUERIES'], told['RUN_ID']],
-    ['http://127.0.0.1:9', 'http://127.0.0.1:9', '33', '7', queries, record.id],
-  );
-  assert.deepEqual([record.base, record.events.length], [{ rps: 33, from: 'told' }, 1]);
-  assert.equal(readFileSync(join(runs[0] ?? '', 'queries.tsv'), 'utf8'), 'goods\tsofa\n');
-});
-
 test('k6 gets the token, but its arguments and the record do not contain it', async () => {
   const { runs, stdout, stderr } = await call('passed');
   const { summary, ...record } = recordIn(runs[0]);
@@ -105,12 +93,6 @@ test('a script that cannot be read gives no run, and the message of k6 is shown'
   assert.match(stderr, /MAX_VUS is odd/);
 });
 
-test('a script that throws in its set-up gives no run, and the message of k6 is shown', async () => {
-  const { code, stderr } = await call('broken');
-  assert.equal(code, 3);
-  assert.match(stderr, /k6 ended with 107:\nError: BASE_URL names no host/);
-});
-
 test('without a summary there is no verdict', async () => {
   const { code, stderr, runs } = await call('silent');
   assert.equal(code, 3);
@@ -119,18 +101,6 @@ test('without a summary there is no verdict', async () => {
     runs.flatMap((run) => readdirSync(run)).filter((name) => name === 'run.json'),
     [],
   );
-});
-
-test('a program that is not k6 is refused', async () => {
-  const { code, stderr } = await call('passed', ['--k6', '/bin/true']);
-  assert.equal(code, 3);
-  assert.match(stderr, /--k6 \(or K6\): \/bin\/true is not k6/);
-});
-
-test('wrong arguments end with 64, all of them reported, before any file is written', async () => {
-  const { code, stderr, runs } = await call('passed', ['--seed', 'x', '--sample', '2']);
-  assert.deepEqual([code, runs], [64, []]);
-  assert.match(stderr, /--seed[\s\S]*--sample/);
 });
 
 test('two interrupts reach k6 as one, and the run is invalid', async () => {

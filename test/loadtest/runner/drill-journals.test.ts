@@ -74,13 +74,6 @@ test('a drill that does not end in time is saved in its current state', async ()
   assert.deepEqual(said, []);
 });
 
-test('a drill that no process knows is reported as missing', async () => {
-  const { url } = await admin(undefined, 0);
-  const said: string[] = [];
-  await keepJournals({ events: [event('d-3')], adminUrls: [url], folder, say: (text) => said.push(text) });
-  assert.deepEqual(said, ['no process gives the journal of drill d-3']);
-});
-
 test('an id that would lead out of the folder is not requested', async () => {
   const { url, tokens } = await admin('d-4', 0);
   const before = readdirSync(folder).length;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { EVENT_MARK } from '../../../loadtest/k6/kit/event.ts';
-import { eventIn, eventsIn, secondsOf } from '../../../loadtest/runner/k6-output.ts';
+import { eventsIn, secondsOf } from '../../../loadtest/runner/k6-output.ts';
 
 /** From k6 1.8.1 and a server that answered every fourth request with 500 after 80 ms; one VU, 30 requests a second. */
 const RECORD = readFileSync(join(import.meta.dirname, 'dashboard-record.ndjson'), 'utf8');
@@ -43,15 +43,6 @@ test('a second without a search has no latency', () => {
   }
 });
 
-test('a record that ends in the middle of a line gives the seconds before', () => {
-  const snapshot = RECORD.lastIndexOf('{"event":"snapshot"');
-  assert.equal(secondsOf(RECORD.slice(0, snapshot + 200)).length, 2);
-});
-
-test('other lines of the record are skipped', () => {
-  assert.deepEqual(secondsOf('nonsense\n[]\nnull\n{"event":"snapshot","data":[["x"]]}\n{"event":"snapshot"}\n\n'), []);
-});
-
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-events-'));
 after(() => rmSync(folder, { recursive: true }));
 
@@ -65,21 +56,4 @@ test('events are found among the other log lines of k6, in time order', async ()
   const early = { atMs: 1000, kind: 'note', text: 'a "quoted" word' };
   writeFileSync(file, `Request Failed\n${line(late)}\n  ${line(late)}\n${line(early)}\n${EVENT_MARK}{"atMs":3`);
   assert.deepEqual(await eventsIn(file), [early, late]);
-});
-
-test('a line without a time, a kind or a text is not an event', () => {
-  for (const wrong of [
-    { kind: 'note', text: '' },
-    { atMs: 1, text: '' },
-    { atMs: '1', kind: 'note', text: '' },
-    [],
-    1,
-    null,
-  ]) {
-    assert.equal(eventIn(line(wrong)), undefined);
-  }
-});
-
-test('a run without a log has no events', async () => {
-  assert.deepEqual(await eventsIn(join(folder, 'none.log')), []);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { K6_FILES } from '../../../loadtest/runner/k6-output.ts';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
-import { durationMs, k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
+import { k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
 import { until } from '../../until.ts';
 
 const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
@@ -57,16 +57,6 @@ test('a k6 that is already being stopped gets no second signal', async (t) => {
   assert.equal((await end).cut, 'too long');
 });
 
-test('a run that was stopped before k6 began still stops', async () => {
-  const { cut } = await runK6(wanted('deaf', { signal: AbortSignal.abort(), graceMs: 300 }));
-  assert.equal(cut, 'by hand');
-});
-
-test('a k6 that cannot be started is an error, not an exit status', async () => {
-  const program = { path: join(folder, 'none'), version: 'v1.8.1' };
-  await assert.rejects(runK6(wanted('passed', { program })), /ENOENT/);
-});
-
 test('k6 sends its figures to the named Prometheus, and to none otherwise', async () => {
   const toldOf = async (more: Partial<K6Run>) => {
     const own = mkdtempSync(join(folder, 'told-'));
@@ -84,11 +74,6 @@ test('the planned time is that of the scenarios, plus set-up and tear-down as li
   assert.equal(await plannedMs({ program: PROGRAM, file: 'smoke.ts', env: {} }), 65_000 + 60_000 + 2000);
 });
 
-test('durations are parsed in the format of k6', () => {
-  const read = ['1h2m3s', '1m30.5s', '34s', '500ms', '2m0s', '', 'soon', '5', null].map(durationMs);
-  assert.deepEqual(read, [3_723_000, 90_500, 34_000, 500, 120_000, undefined, undefined, undefined, undefined]);
-});
-
 const RUN = { id: 'run', baseUrls: ['http://a', 'http://b'], adminUrls: [], baseRps: 12.5, queries: '/q.tsv' };
 
 test('a script gets the variables of the given options, and no variable for an option that was not given', () => {
@@ -101,12 +86,4 @@ test('a script gets the variables of the given options, and no variable for an o
     ONCE_SHARE: '0.45',
     BASE_RPS: '12.5',
   });
-});
-
-test('the script gets the token of the local stack, whatever the environment contains', () => {
-  assert.equal(k6Environment({ ...RUN, adminToken: 'choose-one', numbers: {} })['ADMIN_TOKEN'], 'choose-one');
-});
-
-test('the script gets the measured rate, not the requested one', () => {
-  assert.equal(k6Environment({ ...RUN, numbers: { 'base-rps': 3 } })['BASE_RPS'], '12.5');
 });

@@ -11,11 +11,6 @@ test('the generator gets the last core that this process may use, the service th
   assert.deepEqual(pinsOf('2,4-7,10\n'), { generatorCpus: '10', serviceCpus: '2' });
 });
 
-test('a single core is not divided', () => {
-  assert.equal(pinsOf('3'), undefined);
-  assert.equal(pinsOf(''), undefined);
-});
-
 test('a running process is pinned to its core with all its threads', async (context) => {
   // A machine with one core has a core for this test too.
   const allowed = /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0';

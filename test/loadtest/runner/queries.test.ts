@@ -73,17 +73,6 @@ test('four lines in five are goods and the other domains share the rest, in ever
   }
 });
 
-test('goods is searched most wherever it is declared; without goods it is the first domain', async () => {
-  const [goods, auto, realty] = DEMO;
-  assert.ok(goods !== undefined && auto !== undefined && realty !== undefined);
-  const mostOf = async (domains: readonly SearchDomain[]): Promise<number> =>
-    (await written('most.tsv', { domains, count: 100 })).filter(({ domain }) => domain === 'goods').length;
-  assert.equal(await mostOf([auto, goods]), 80);
-  assert.equal(await mostOf([goods]), 100);
-  const without = await written('most.tsv', { domains: [realty, auto], count: 100 });
-  assert.equal(without.filter(({ domain }) => domain === 'realty').length, 80);
-});
-
 test('about 15 % of the lines have parameters, of every kind that exists', async () => {
   const given = (await written('parameters.tsv')).flatMap(({ parameters }) => (parameters === '' ? [] : [parameters]));
   assert.ok(given.length > 0.11 * COUNT && given.length < 0.19 * COUNT, `${given.length}`);
@@ -142,15 +131,6 @@ test('a filter uses the value of a document that the search matches', async () =
   assert.ok(seen > 50, `${seen} filters`);
 });
 
-test('a domain without declared filters gets searches without parameters', async () => {
-  const bare = { name: 'goods', attributes: [], context: [], answerProfile: '' };
-  const queries = await written('bare.tsv', { domains: [bare] });
-  assert.deepEqual(
-    queries.filter(({ parameters }) => parameters !== '' && parameters !== 'highlight=false'),
-    [],
-  );
-});
-
 test('with the corpora, goods uses their list, every tenth line is a real search, and few of these find nothing', async () => {
   const corpora = join(folder, 'corpora');
   const made = Array.from({ length: 200 }, (_, at) => `${at + 1}\tmade ${at + 1}\t0.1\tword\t3`);
@@ -173,28 +153,4 @@ test('with the corpora, goods uses their list, every tenth line is a real search
     written('real.tsv', { corpora, domains, documents, count: 500 }),
     /the corpora give 230 searches for goods, 501 are wanted/,
   );
-});
-
-test('searches come from the whole of a sorted catalogue', async () => {
-  const [domain] = DEMO;
-  assert.ok(domain !== undefined);
-  const documents = function* (): Generator<Document> {
-    for (let at = 0; at < 100_000; at += 1) {
-      yield { id: String(at), title: `item number${at} thing`, description: '', attributes: {} };
-    }
-  };
-  const queries = await written('sorted.tsv', { domains: [domain], documents });
-  // Neighbouring searches come neither from the order of the catalogue nor from one title.
-  const at = queries.map(({ text }) => Number(/\d+/.exec(text)?.[0]));
-  const mean = (list: readonly number[]): number => list.reduce((sum, each) => sum + each, 0) / list.length;
-  for (const part of [at.slice(0, 500), at.slice(500)]) {
-    assert.ok(Math.abs(mean(part) - 50_000) < 8000, `${mean(part)}`);
-  }
-  assert.ok(at.filter((number, line) => number === at[line + 1]).length < 20);
-});
-
-test('a catalogue that gives too few queries reports how many it gives', async () => {
-  const documents = (): Document[] => [{ id: '1', title: 'red shoes', description: '', attributes: {} }];
-  await assert.rejects(written('few.tsv', { documents }), /gives 1 searches, 801 are wanted/);
-  await assert.rejects(written('none.tsv', { domains: [] }), /at least one domain/);
 });

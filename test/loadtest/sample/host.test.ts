@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { cpus, totalmem } from 'node:os';
@@ -10,7 +9,6 @@ import {
   type HostTexts,
   hostSampleOf,
   limitersOf,
-  processSampleOf,
   readProcess,
 } from '../../../loadtest/sample/host.ts';
 
@@ -73,10 +71,6 @@ test('each figure has the value that belongs to its name', () => {
   });
 });
 
-for (const name of Object.keys(TEXTS)) {
-  test(`without ${name} there is no sample`, () => assert.equal(hostSampleOf({ ...TEXTS, [name]: '' }), undefined));
-}
-
 const disk = (name: string, writtenSectors: number, busyMs: number): string =>
   ` 254       0 ${name} 1853669 92449 91331290 2628873 1026350 1254781 ${writtenSectors} 558919 0 ${busyMs} 3288168 942340 245 75265952 78915`;
 
@@ -123,10 +117,6 @@ test('drops are counted at the outermost disciplines only; overlimits at every d
   assert.deepEqual(limitersOf(shown), { drops: 127, overlimits: 1500 });
 });
 
-test('a machine without disciplines delayed nothing', () => {
-  assert.deepEqual(limitersOf(''), { drops: 0, overlimits: 0 });
-});
-
 /** Uses the processor. @returns seconds of it */
 function burn(): number {
   const before = process.cpuUsage();
@@ -165,26 +155,4 @@ test('processor time grows while a process computes, and its memory is that of t
   assert.ok(after.cpuSeconds - before.cpuSeconds > burnt / 2);
   const rss = process.memoryUsage.rss();
   assert.ok(after.residentBytes > rss / 2 && after.residentBytes < rss * 2, `${after.residentBytes} of ${rss}`);
-});
-
-test('a process that has ended is absent', async () => {
-  const child = spawn(process.execPath, ['-e', '']);
-  const { pid = 0 } = child;
-  await once(child, 'exit');
-  assert.equal(readProcess({ name: 'gone', pid }), undefined);
-});
-
-const FIELDS = `S 1 1 1 0 -1 4194304 98 0 0 0 1234 66 7000 8000 20 0 1 0 3368038 3133440 354`;
-
-test("a program's name may hold spaces and brackets", () => {
-  const sample = processSampleOf(
-    'odd',
-    `42 (my (odd) 1 2 3) ${FIELDS}`,
-    'Name:\todd\nVmRSS:\t    2048 kB\nThreads:\t1\n',
-  );
-  assert.deepEqual(sample, { name: 'odd', cpuSeconds: 13, residentBytes: 2_097_152 });
-});
-
-test('a zombie process has no memory any more and is absent', () => {
-  assert.equal(processSampleOf('zombie', `42 (searchd) ${FIELDS}`, 'Name:\tsearchd\nState:\tZ (zombie)\n'), undefined);
 });

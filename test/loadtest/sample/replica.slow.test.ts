@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
-import { createReplicaAsker, loopDelayMsOf, replicaPageOf, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
+import { createReplicaAsker, replicaPageOf, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
 import { ask, demoDomains, startService } from '../../e2e/service-harness.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
@@ -103,17 +103,6 @@ test('counters are summed over routes, operations and domains, each outcome sepa
   assert.equal(sample?.memoryBytes, 110);
 });
 
-test('a figure that the page lacks, or gives as something other than a number, is absent', () => {
-  const sample = replicaSampleOf('a', pageOf(PAGE));
-  assert.deepEqual(Object.keys(sample ?? {}).sort(), ['domains', 'memoryBytes', 'misses', 'name', 'sheds']);
-  assert.equal('none' in (sample?.domains ?? {}), false);
-});
-
-test('a page of something other than serpcache gives no sample', () => {
-  assert.equal(replicaPageOf('process_cpu_seconds_total 5\nup 1\n', 0), undefined);
-  assert.equal(replicaPageOf('<html></html>', 0), undefined);
-});
-
 test('figures of the event loop are of the time between two pages of one process', () => {
   const before = pageOf(loopPage(10, [90, 95, 95]), 1000);
   const after = pageOf(loopPage(10.5, [180, 195, 195]), 3000);
@@ -123,13 +112,4 @@ test('figures of the event loop are of the time between two pages of one process
   for (const sample of [replicaSampleOf('a', after), replicaSampleOf('a', restarted, after)]) {
     assert.deepEqual([sample.loopUtilization, sample.loopLagP99Ms], [undefined, undefined]);
   }
-});
-
-test('a quantile of the event loop delay is the bound of its bucket, and the last bound above all of them', () => {
-  const series = (...counts: number[]) => pageOf(loopPage(1, counts)).series;
-  const delays = (...after: number[]) =>
-    [0.5, 1].map((quantile) => loopDelayMsOf(series(5, 5, 5), series(...after), quantile));
-  assert.deepEqual(delays(15, 16, 16), [1, 250]);
-  assert.deepEqual(delays(5, 5, 8), [250, 250]);
-  assert.deepEqual(delays(5, 5, 5), [undefined, undefined]);
 });

@@ -106,28 +106,6 @@ test('stop takes a last sample at once, and a second stop returns the same sampl
   assert.equal(samplings, 2);
 });
 
-test('a sampler that was stopped before it began stays stopped', async () => {
-  let samplings = 0;
-  const processes = () => {
-    samplings += 1;
-    return [];
-  };
-  const sampler = createSampler({ ...NOTHING, processes, everyMs: 1 });
-  const samples = await sampler.stop();
-  sampler.start();
-  // A second sampler, begun later and not stopped, shows that there was enough time.
-  let others = 0;
-  const beside = createSampler({
-    ...NOTHING,
-    processes: () => [{ name: `${++others}`, pid: process.pid }],
-    everyMs: 1,
-  });
-  beside.start();
-  await until('five samples of the other sampler', async () => others >= 5);
-  await beside.stop();
-  assert.deepEqual([samples.length, samplings], [1, 1]);
-});
-
 test('the host and the named processes are sampled only when they are configured', async () => {
   const processes = () => [
     { name: 'me', pid: process.pid },
@@ -175,20 +153,6 @@ async function admin(context: TestContext, listener: RequestListener) {
   return { name, url: `http://${name}` };
 }
 
-test('up to its maximum it keeps every item', () => {
-  const list = createThinned<number>(4);
-  for (const n of [1, 2, 3, 4]) list.add(n);
-  assert.deepEqual(list.all(), [1, 2, 3, 4]);
-  assert.equal(list.stride(), 1);
-});
-
-test('beyond its maximum every second item is removed, and a caller that then adds half as often gets even intervals', () => {
-  const list = createThinned<number>(4);
-  for (let n = 0; n <= 40; n += list.stride()) list.add(n);
-  assert.deepEqual(list.all(), [0, 16, 32]);
-  assert.equal(list.stride(), 16);
-});
-
 test('it never holds more than its maximum, and always the first and the newest item', () => {
   const list = createThinned<number>(6);
   for (let n = 0; n < 1000; n += 1) {
@@ -197,8 +161,4 @@ test('it never holds more than its maximum, and always the first and the newest 
     assert.equal(list.all()[0], 0);
     assert.equal(list.all().at(-1), n);
   }
-});
-
-test('a maximum that cannot be halved is refused', () => {
-  for (const max of [0, 1, 3, 2.5, Number.NaN]) assert.throws(() => createThinned(max), /even number from 2/);
 });

@@ -62,27 +62,6 @@ test('a node that hangs is absent after the time limit, then at once, and later 
   assert.equal(after?.connectionsOpened, before.connectionsOpened);
 });
 
-test('a node that closes every connection gets at most one connection attempt a second', async (context) => {
-  const clock = { nowMs: 0 };
-  const fake = await pretend(context, clock, (socket) => socket.destroy());
-  for (let n = 0; n < 5; n += 1) assert.equal(await fake.ask(LIMIT_MS), undefined);
-  clock.nowMs = 1000;
-  for (let n = 0; n < 5; n += 1) assert.equal(await fake.ask(LIMIT_MS), undefined);
-  assert.equal(fake.connections(), 2);
-});
-
-test('a connection that was silent for ten seconds is closed', async (context) => {
-  const clock = { nowMs: 0 };
-  const fake = await pretend(context, clock, () => undefined);
-  assert.equal(await fake.ask(SHORT_MS), undefined);
-  clock.nowMs = 9000;
-  assert.equal(await fake.ask(SHORT_MS), undefined);
-  assert.equal(fake.connections(), 1);
-  clock.nowMs = 10_001;
-  assert.equal(await fake.ask(SHORT_MS), undefined);
-  assert.equal(fake.connections(), 2);
-});
-
 test('an error reply, or a reply that lacks a figure, gives no sample, and the connection is used again', async (context) => {
   const replies = ['-NOAUTH Authentication required.\r\n', bulk('used_memory:5\r\n'), bulk(INFO)];
   const fake = await pretend(context, { nowMs: 0 }, (socket) =>
@@ -92,30 +71,6 @@ test('an error reply, or a reply that lacks a figure, gives no sample, and the c
   assert.equal(await fake.ask(LIMIT_MS), undefined);
   assert.deepEqual(await fake.ask(LIMIT_MS), SAMPLE);
   assert.equal(fake.connections(), 1);
-});
-
-test('a reply may arrive in several pieces', async (context) => {
-  const fake = await pretend(context, { nowMs: 0 }, (socket) => {
-    socket.setNoDelay(true);
-    socket.on('data', async () => {
-      const reply = Buffer.from(bulk(INFO));
-      for (let at = 0; at < reply.length; at += 97) {
-        socket.write(reply.subarray(at, at + 97));
-        await new Promise(setImmediate);
-      }
-    });
-  });
-  assert.equal((await fake.ask(LIMIT_MS))?.usedBytes, 941_792);
-  assert.equal((await fake.ask(LIMIT_MS))?.usedBytes, 941_792);
-});
-
-test('an endless reply is not buffered without limit', async (context) => {
-  const fake = await pretend(context, { nowMs: 0 }, (socket) =>
-    socket.on('data', () => socket.write(`$999999999\r\n${'x'.repeat(2 << 20)}`)),
-  );
-  const ended = fake.ended();
-  assert.equal(await fake.ask(600_000), undefined);
-  await ended;
 });
 
 const FIGURES = [

@@ -25,11 +25,6 @@ for (const shape of EXPONENTS) {
   }
 }
 
-test('an exponent very close to 1 draws the same ranks as 1', () => {
-  const [exactly, beside] = [1, 1 + 1e-13].map((exponent) => drawn({ size: 300, exponent }));
-  assert.deepEqual(beside, exactly);
-});
-
 test('the smallest and the largest random number draw the first and the last rank', () => {
   for (const shape of EXPONENTS) {
     const draw = createZipf({ ...shape, size: 10 });
@@ -55,13 +50,6 @@ test('rejection sampling ends even for random numbers that are always rejected',
     });
   }
   assert.ok(asked > 10_000, 'nothing was rejected');
-});
-
-test('invalid parameters are refused with the allowed range', () => {
-  assert.throws(() => createZipf({ size: 0, exponent: 1 }), /size takes a whole number from 1, not 0/);
-  assert.throws(() => createZipf({ size: 10, exponent: 0 }), /exponent takes a number above 0, not 0/);
-  assert.throws(() => createZipf({ size: 10, exponent: Number.NaN }), /exponent takes/);
-  assert.throws(() => createZipf({ size: 10, exponent: 1, offset: -1 }), /offset takes a number from 0, not -1/);
 });
 
 function drawn(options: ZipfOptions): Float64Array {

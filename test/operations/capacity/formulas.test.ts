@@ -88,7 +88,7 @@ test('processes and shards cover what is needed, with one process more', () => {
 const root = join(import.meta.dirname, '../../..');
 
 test('the costs of a full process are those of the committed benches', () => {
-  const { benches } = JSON.parse(readFileSync(join(root, 'loadtest/bench/committed.json'), 'utf8'));
+  const { benches } = JSON.parse(readFileSync(join(root, 'loadtest/bench/records/committed.json'), 'utf8'));
   const costUs = (bench: string): number => {
     const rates = benches[bench].rates.map((start: Readonly<Record<string, number>>) => start['serpcache'] ?? 0);
     return 1e6 / (rates.toSorted((a: number, b: number) => a - b)[2] ?? 0);

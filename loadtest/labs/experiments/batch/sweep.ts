@@ -1,7 +1,7 @@
 import { processFile, statFields } from '../../../stack/processors.ts';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { type CommandStats, commandStats, peakClientBytes } from '../../kit/meters.ts';
+import { commandStats, peakClientBytes } from '../../kit/meters.ts';
 import { PUBLISHED_MIX } from '../../kit/mix.ts';
 
 /** Commands in a pipeline. */
@@ -64,7 +64,7 @@ export function batchRow(clients: number, pipeline: number, runs: readonly Run[]
     wholeMs: (clients * pipeline * 1000) / best.perSecond,
     /** The most memory that the store held for its clients at one time. */
     clientBytes: peaks.length === 0 ? undefined : Math.max(...peaks),
-    share: timeShareOf(addedMeters(runs)),
+    networkUs: networkUsOf(runs),
   };
 }
 
@@ -73,43 +73,20 @@ export function loadName(clients: number): string {
 }
 
 interface Meters {
-  /** Processor time since the store started, in steps of 10 ms: its own code, and the kernel on its behalf. */
-  readonly userMs: number;
+  /** Kernel time since the store started, in steps of 10 ms: a store that keeps nothing on disk spends it on its sockets. */
   readonly systemMs: number;
-  readonly stats: CommandStats;
+  /** GETs since the store started. */
+  readonly calls: number;
 }
 
 async function readMeters(store: LabStore): Promise<Meters> {
-  const field = statFields(processFile(store.pid(), 'stat'));
-  return { userMs: Number(field(14)) * 10, systemMs: Number(field(15)) * 10, stats: await commandStats(store, 'get') };
+  const { calls } = await commandStats(store, 'get');
+  return { systemMs: Number(statFields(processFile(store.pid(), 'stat'))(15)) * 10, calls };
 }
 
-/** Sums several runs: steps of 10 ms say little about one of them. */
-export function addedMeters(meters: readonly { readonly before: Meters; readonly after: Meters }[]): Meters {
-  const sum = (value: (meters: Meters) => number): number =>
-    meters.reduce((total, { before, after }) => total + value(after) - value(before), 0);
-  return {
-    userMs: sum(({ userMs }) => userMs),
-    systemMs: sum(({ systemMs }) => systemMs),
-    stats: { calls: sum(({ stats }) => stats.calls), us: sum(({ stats }) => stats.us) },
-  };
-}
-
-/** Processor time of a store per command, from the difference of two readings. @returns undefined when nothing was called. */
-export function timeShareOf({ userMs, systemMs, stats }: Meters) {
-  if (stats.calls === 0 || userMs + systemMs === 0) return undefined;
-  const us = (ms: number): number => (ms * 1000) / stats.calls;
-  // The store counts executions by a clock: where it had to wait for its processor, the count is more than it used and
-  // cannot be told from the rest.
-  const parsingUs = us(userMs) - stats.us / stats.calls;
-  const isKnown = parsingUs >= 0;
-  return {
-    /** Kernel time: a store that keeps nothing on disk spends it on its sockets. */
-    networkUs: us(systemMs),
-    wholeUs: us(userMs + systemMs),
-    /** The command itself with the copying of its reply. */
-    executionUs: isKnown ? stats.us / stats.calls : undefined,
-    /** Reading requests, keeping clients, sending replies: the store's own code around the command. */
-    parsingUs: isKnown ? parsingUs : undefined,
-  };
+/** Kernel time of the store per command, over all runs: steps of 10 ms say little about one of them. Undefined: no calls. */
+export function networkUsOf(runs: readonly Pick<Run, 'before' | 'after'>[]): number | undefined {
+  const grown = (name: keyof Meters): number =>
+    runs.reduce((sum, { before, after }) => sum + after[name] - before[name], 0);
+  return grown('calls') === 0 ? undefined : (grown('systemMs') * 1000) / grown('calls');
 }

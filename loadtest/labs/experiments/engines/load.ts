@@ -6,7 +6,7 @@ import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { fillCommand, fillCommands, memtierCommand, memtierFill, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
+import { fillCommands, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
 import { limitOfStores } from '../three-clients.ts';
 
 /** Always measured; others are given by their paths. */
@@ -74,7 +74,7 @@ export function nameOf(flavour: Flavour, server: Readonly<Record<string, string>
 export function startEngine(lab: Lab, { flavour }: Engine, { isTls, ioThreads }: EngineSetting): Promise<LabStore> {
   // Valkey 8 always reads with its threads and no longer has the second line.
   const config = [`io-threads ${ioThreads}`, ...(flavour === 'redis' ? ['io-threads-do-reads yes'] : [])];
-  return lab.startStore({ flavour, ...(isTls && { tls: true }), ...(ioThreads > 1 && { config }) });
+  return lab.startStore({ flavour, tls: isTls ? true : undefined, config: ioThreads > 1 ? config : undefined });
 }
 
 /** The published mix by the driver: one write to four reads. */
@@ -84,12 +84,9 @@ export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promi
     connections: CONNECTIONS,
     seconds,
     commands: { kind: 'mix', ...PUBLISHED_MIX },
-    ...(caFile !== undefined && { ca: readFileSync(caFile, 'utf8') }),
+    ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
   });
-  const more = caFile === undefined ? {} : { more: '--tls --cacert=ca.crt' };
-  // Each engine is another store, so each row fills its own.
-  const fill = memtierFill(PUBLISHED_MIX, { isTls: caFile !== undefined });
-  return loadOf(ran, `${fill} && ${memtierCommand(PUBLISHED_MIX, { clients: CONNECTIONS, ...more })}`, ran.limit);
+  return loadOf(ran, ran.limit);
 }
 
 /** Reads of stored values by redis-benchmark, also for Valkey, so that the tool makes no difference. */
@@ -102,8 +99,7 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
     seconds,
     pilot: PILOT_REQUESTS,
   });
-  const fill = fillCommand('SET key:%012d', READABLE, { isTls: store.caFile !== undefined });
-  return loadOf(ran, `${fill} && ${ran.command}`, limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }));
+  return loadOf(ran, limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }));
 }
 
 /** One measurement of one engine. */
@@ -111,12 +107,16 @@ function loadOf(
   ran: Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores'> & {
     readonly latencyMs: { readonly p50: number; readonly p99: number };
   },
-  command: string,
   limit: Limit,
 ) {
   const { perSecond, storeCores, generatorCores, latencyMs } = ran;
   return {
-    ...{ perSecond, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, storeCores, generatorCores, limit, command },
+    perSecond,
+    p50Ms: latencyMs.p50,
+    p99Ms: latencyMs.p99,
+    storeCores,
+    generatorCores,
+    limit,
     coresPer100k: per100k(storeCores, perSecond),
   };
 }

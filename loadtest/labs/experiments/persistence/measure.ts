@@ -1,4 +1,4 @@
-import { linkSync, rmSync, statSync } from 'node:fs';
+import { linkSync, rmSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,6 @@ import { createRandom } from '../../../random.ts';
 import { massImport } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { peakDuring } from '../../kit/meters.ts';
 import { mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
 
@@ -31,14 +30,14 @@ export const MEMORY_BYTES = SHARD_BYTES / SCALE;
 /** Redis's own default. It is not scaled: the rate of writes overruns it, which is not scaled either. */
 export const BACKLOG_BYTES = 2 ** 20;
 /** `replica <bytes> <bytes> <seconds>` as in deploy/redis, scaled: it holds what is written while all memory is sent. */
-export const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
+const REPLICA_LIMIT = `replica ${(256 * 2 ** 20) / SCALE} ${(64 * 2 ** 20) / SCALE} 60`;
 /** Redis's own `save 60 10000`, scaled as well: a snapshot of a 64th takes a 64th of the time. */
-export const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
+const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
 
-export const CONNECTIONS = 50;
+const CONNECTIONS = 50;
 /** Shares of the row's time, and a maximum. */
 const BREAK = { from: 0.2, share: 0.2, mostSeconds: 1 };
-const LOOK_INTERVAL_MS = 200;
+const LOOK_INTERVAL_MS = 50;
 const SNAPSHOT = 'dump.rdb';
 const SETTLING_SECONDS = 1.5;
 /** With a row's own seed the first writes would be in the store already, and evict nothing. */
@@ -137,16 +136,25 @@ export async function measureRow(
     await sleep(seconds * BREAK.from * 1000, undefined, { signal: lab.signal });
     await breakLinks(master, replicas, breakSeconds(seconds), lab.signal);
   })();
-  const watched = await watchMaster(master, setup.replicas, Promise.all([loading, breaking]));
-  const ran = await loading;
+  const [ran] = await Promise.all([loading, breaking]);
+  const after = await masterFigures(master);
   const row = {
-    ...{ setup, ...load, answeredPerSecond: ran.perSecond, seconds: ran.seconds },
+    setup,
+    ...load,
+    answeredPerSecond: ran.perSecond,
+    seconds: ran.seconds,
     /** Replicas that followed before the row: only they can fall out. */
     attachedBefore,
-    ...{ p99Ms: ran.latencyMs.p99, maxMs: ran.latencyMs.max, storeCores: ran.storeCores, limit: ran.limit },
-    ...watched,
-    ...increaseOf(before, await masterFigures(master)),
-    ...ownLatencyOf(await master.command('LATENCY', 'LATEST')),
+    p99Ms: ran.latencyMs.p99,
+    maxMs: ran.latencyMs.max,
+    storeCores: ran.storeCores,
+    limit: ran.limit,
+    /** Replicas at the end. */
+    attached: attachedOf(await master.info('replication')),
+    /** Grown during the row. */
+    fullSyncs: after.fullSyncs - before.fullSyncs,
+    evicted: after.evicted - before.evicted,
+    longestMs: longestOf(await master.command('LATENCY', 'LATEST')),
   };
   // No resync or snapshot of this row may run into the next one. Without `save` the master takes none when it stops.
   await master.command('CONFIG', 'SET', 'save', '').catch(() => undefined);
@@ -174,29 +182,6 @@ export async function breakLinks(
   }
 }
 
-/** Reads a master's state at an interval until `work` ends. A failed reading, for instance in a stall, is left out. */
-async function watchMaster(master: LabStore, replicas: number, work: Promise<unknown>) {
-  let [awayMs, attached, lookedMs] = [0, replicas, performance.now()];
-  const look = async (): Promise<number> => {
-    const info = await master.info('default');
-    attached = attachedOf(info);
-    const nowMs = performance.now();
-    if (attached < replicas) awayMs += nowMs - lookedMs;
-    lookedMs = nowMs;
-    return memoryOf(info);
-  };
-  const { peak = 0 } = await peakDuring(() => work, look, LOOK_INTERVAL_MS);
-  const peakBytes = Math.max(peak, await look());
-  return {
-    /** The largest sum of resident memory and the memory that the master's children made it copy. */
-    peakBytes,
-    /** Time in which not all replicas were attached. */
-    awaySeconds: awayMs / 1000,
-    /** Replicas at the end. */
-    attached,
-  };
-}
-
 /** Waits until all replicas are attached and no child process of the master runs. @returns false: the time was over. */
 export async function settled(
   master: LabStore,
@@ -209,7 +194,7 @@ export async function settled(
     const info = await master.info('default');
     const isBusy = info['rdb_bgsave_in_progress'] !== '0' || info['aof_rewrite_in_progress'] !== '0';
     if (attachedOf(info) >= replicas && !isBusy) return true;
-    await sleep(LOOK_INTERVAL_MS / 4, undefined, { signal });
+    await sleep(LOOK_INTERVAL_MS, undefined, { signal });
   }
   return false;
 }
@@ -222,48 +207,16 @@ export function attachedOf(info: Info): number {
     .length;
 }
 
-function memoryOf(info: Info): number {
-  const figure = (name: string): number => Number(info[name] ?? 0);
-  const copied = Math.max(figure('current_cow_size'), figure('current_cow_peak'));
-  const hasChild = ['rdb_bgsave_in_progress', 'aof_rewrite_in_progress'].some((name) => figure(name) > 0);
-  return figure('used_memory_rss') + (hasChild ? copied : 0);
-}
-
 type MasterFigures = Awaited<ReturnType<typeof masterFigures>>;
 
 /** Counters of a master: a row is the difference of two readings. */
 export async function masterFigures(master: LabStore) {
   const info = await master.info('default');
-  const figure = (name: string): number => Number(info[name] ?? 0);
-  // One snapshot is as large as the next: the memory is full.
-  const snapshot = statSync(join(master.directory, SNAPSHOT), { throwIfNoEntry: false });
   return {
-    forks: figure('total_forks'),
-    snapshots: figure('rdb_saves'),
-    /** Syncs of replicas: with all of the memory, with the rest from the backlog, and refused because it was too old. */
-    fullSyncs: figure('sync_full'),
-    partialSyncs: figure('sync_partial_ok'),
-    refusedSyncs: figure('sync_partial_err'),
-    evicted: figure('evicted_keys'),
-    /** Written for replicas, including what did not reach them; 0 without any. */
-    streamBytes: figure('master_repl_offset'),
-    diskBytes: diskBytesOf(figure, snapshot?.size ?? 0),
-  };
-}
-
-/** Bytes written to disk until now. @param figure of `INFO`; 0 for a name it does not have. @param snapshotBytes of one */
-export function diskBytesOf(figure: (name: string) => number, snapshotBytes: number): number {
-  // A rewrite replaces the log by a smaller one: the bytes of both were written.
-  const log = figure('aof_current_size') + figure('aof_rewrites') * figure('aof_base_size');
-  return figure('rdb_saves') * snapshotBytes + log;
-}
-
-function increaseOf(before: MasterFigures, after: MasterFigures): MasterFigures {
-  const grown = (name: keyof MasterFigures): number => after[name] - before[name];
-  return {
-    ...{ forks: grown('forks'), snapshots: grown('snapshots'), fullSyncs: grown('fullSyncs') },
-    ...{ partialSyncs: grown('partialSyncs'), refusedSyncs: grown('refusedSyncs'), evicted: grown('evicted') },
-    ...{ streamBytes: grown('streamBytes'), diskBytes: Math.max(0, grown('diskBytes')) },
+    /** Syncs of replicas: with all of the memory, and with the rest from the backlog. */
+    fullSyncs: Number(info['sync_full'] ?? 0),
+    partialSyncs: Number(info['sync_partial_ok'] ?? 0),
+    evicted: Number(info['evicted_keys'] ?? 0),
   };
 }
 
@@ -275,10 +228,8 @@ export function evictionBytes({ evicted }: Pick<MasterFigures, 'evicted'>): numb
   return evicted * EVICTION_BYTES;
 }
 
-/** Longest events since `LATENCY RESET`, in whole milliseconds. @param latest reply of `LATENCY LATEST` */
-export function ownLatencyOf(latest: unknown) {
+/** The longest event since `LATENCY RESET`, in whole milliseconds. @param latest reply of `LATENCY LATEST` */
+function longestOf(latest: unknown): number {
   const events = Array.isArray(latest) ? latest.filter((event) => Array.isArray(event)) : [];
-  const longest = (wanted: (name: string) => boolean): number =>
-    Math.max(0, ...events.filter(([name]) => wanted(String(name))).map((event) => Number(event[3]) || 0));
-  return { forkMs: longest((name) => name === 'fork'), longestMs: longest(() => true) };
+  return Math.max(0, ...events.map((event) => Number(event[3]) || 0));
 }

@@ -110,7 +110,7 @@ const PILOT_COMMANDS = 25;
 export async function startNeighbour(lab: Lab, store: LabStore, ca?: string) {
   const { host, port } = store;
   const clients = Array.from({ length: NEIGHBOUR_CONNECTIONS }, () => {
-    const client = new Redis({ host, port, protocol: 2, ...(ca !== undefined && { tls: { ca } }) });
+    const client = new Redis({ host, port, protocol: 2, tls: ca === undefined ? undefined : { ca } });
     client.on('error', () => undefined);
     lab.atEnd(async () => client.disconnect());
     return client;

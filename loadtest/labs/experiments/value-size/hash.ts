@@ -2,7 +2,7 @@ import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, type LabDriven, p99Of } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats } from '../../kit/meters.ts';
-import { fillCommand, randomDigits } from '../../kit/mix.ts';
+import { randomDigits } from '../../kit/mix.ts';
 import { alternately } from '../../kit/rounds.ts';
 import { CLIENTS } from './transfer.ts';
 
@@ -33,16 +33,14 @@ interface HashWay {
   readonly words: readonly string[];
   readonly fields: number;
   readonly publishedMs?: number | undefined;
-  /** The command for a shell. */
-  readonly shown: string;
 }
 
 export const WAYS: readonly HashWay[] = [
-  { words: ['HGETALL', HASH_KEY], fields: BIG_FIELDS, shown: `HGETALL ${HASH_KEY}` },
+  { words: ['HGETALL', HASH_KEY], fields: BIG_FIELDS },
   hmget(3000, 10_000),
   hmget(300, 100),
   hmget(30, 20),
-  { words: ['HSCAN', HASH_KEY, '0', 'COUNT', '300'], fields: 300, shown: `HSCAN ${HASH_KEY} 0 COUNT 300` },
+  { words: ['HSCAN', HASH_KEY, '0', 'COUNT', '300'], fields: 300 },
 ];
 
 function hmget(fields: number, publishedMs: number): HashWay {
@@ -50,18 +48,12 @@ function hmget(fields: number, publishedMs: number): HashWay {
     words: ['HMGET', HASH_KEY, ...Array.from({ length: fields }, (_, at) => fieldName(at))],
     fields,
     publishedMs,
-    shown: `HMGET ${HASH_KEY} $(seq -f 'element:%012g' 0 ${fields - 1})`,
   };
 }
 
 /** redis-benchmark's names. */
 function fieldName(at: number): string {
   return `element:${randomDigits(at)}`;
-}
-
-export function hashFill(fields: number): string {
-  const sizes = { keys: fields, leastBytes: FIELD_BYTES, mostBytes: FIELD_BYTES };
-  return `redis-cli -p 6379 DEL ${HASH_KEY} && ${fillCommand(`HSET ${HASH_KEY} element:%012d`, sizes)}`;
 }
 
 async function storeHash(lab: Lab, store: LabStore, fields: number): Promise<void> {
@@ -84,7 +76,7 @@ export async function hashReads(lab: Lab, store: LabStore) {
 /** One way to read a hash, with a number of fields in each reply. */
 async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
   const [name = ''] = way.words;
-  const { fields, shown, publishedMs } = way;
+  const { fields, publishedMs } = way;
   lab.say(`${name} of ${fields} fields`);
   const load = {
     connections: 1,
@@ -101,7 +93,6 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
   const crowd = await driven(lab, [store], { ...load, connections: READERS });
   // Fifty replies were in flight when the time ended. The store answers this after them, before the next row.
   await store.command('PING');
-  const requests = Math.max(READERS, Math.round(crowd.perSecond * load.seconds));
   return {
     name: fields === BIG_FIELDS ? `${name}, all fields` : `${name}, ${fields} fields at a time`,
     fields,
@@ -114,7 +105,6 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
     /** Small reads of other clients, while the hash is read at `FIELDS_PER_SECOND`. */
     besideP99Ms: p99Of(beside),
     limit: crowd.limit,
-    command: `redis-benchmark -p 6379 -c ${READERS} -n ${requests} ${shown}`,
   };
 }
 
@@ -159,12 +149,18 @@ export async function hashWrites(lab: Lab) {
     async ({ store, fields, pipeline }: (typeof variants)[number], before: readonly Benchmark[]) => {
       lab.say(`HSET into a hash of ${fields} fields, ${pipeline} at once`);
       const ran = await benchmark(lab, {
-        ...{ store, clients: CLIENTS, pipeline, test: 'HSET', dataBytes: FIELD_BYTES, keySpace: fields },
-        ...{ seconds: lab.seconds(WRITE_SECONDS), expectedPerSecond: before.at(-1)?.perSecond },
+        store,
+        clients: CLIENTS,
+        pipeline,
+        test: 'HSET',
+        dataBytes: FIELD_BYTES,
+        keySpace: fields,
+        seconds: lab.seconds(WRITE_SECONDS),
+        expectedPerSecond: before.at(-1)?.perSecond,
       });
       /** Processor time of the store for one write. */
       const storeUs = (ran.storeCores * 1e6) / ran.perSecond;
-      return { ...ran, fields, pipeline, storeUs, command: `${hashFill(fields)} && ${ran.command}` };
+      return { ...ran, fields, pipeline, storeUs };
     },
     ({ storeUs }) => storeUs,
   );

@@ -3,9 +3,7 @@ import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, p99Of } from '../../kit/driven.ts';
 import type { Driven } from '../../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { commandStats } from '../../kit/meters.ts';
 import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
-import { wholeRounds } from '../../kit/rounds.ts';
 
 const [KIB, MIB] = [2 ** 10, 2 ** 20];
 
@@ -21,11 +19,6 @@ export const PUBLISHED = {
   /** `SET` of 4 KiB: commands at once, and their rate. */
   pipeline: 5000,
   pipelinedSetPerSecond: 508_000,
-  /** `GET` by `redis-benchmark -d`. */
-  get: [
-    { bytes: 4 * KIB, perSecond: 62_566 },
-    { bytes: 4096 * KIB, perSecond: 57_666 },
-  ],
 } as const;
 
 /** One gigabit per second. */
@@ -37,7 +30,6 @@ const LINK_LIMITS_FROM = 64 * KIB;
 
 const SECONDS = 0.7;
 const LINK_SECONDS = 0.8;
-const UNSIZED_SECONDS = 0.4;
 /** All values of one size together: more than a processor's cache, less than the memory of a small machine. */
 const STORED_BYTES = 64 * MIB;
 const MOST_KEYS = 10_000;
@@ -47,7 +39,7 @@ const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
 export type Way = 'SET' | 'GET';
 
 /** Values of one size, written or read for a while. */
-export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit' | 'command'> {
+export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit'> {
   readonly way: Way;
   readonly bytes: number;
   readonly pipeline: number;
@@ -104,11 +96,10 @@ export async function overLink(lab: Lab): Promise<readonly Transfer[] | string> 
     lab.say(`over a link of 1 Gbit/s: ${rowName({ way: 'SET', bytes, pipeline: 1 })} and GET`);
     rows.push(await readValues(lab, load));
     const isLimit = bytes >= LINK_LIMITS_FROM;
-    rows.push(await writeValues(lab, { ...load, ...(isLimit && { mostPerSecond: LINK_BYTES_PER_SECOND / bytes }) }));
+    const mostPerSecond = isLimit ? LINK_BYTES_PER_SECOND / bytes : undefined;
+    rows.push(await writeValues(lab, { ...load, mostPerSecond }));
   }
-  return rows
-    .toSorted((one, other) => other.way.localeCompare(one.way))
-    .map((row) => ({ ...row, command: row.command.replaceAll('-p 6379', '-h store -p 6379') }));
+  return rows.toSorted((one, other) => other.way.localeCompare(one.way));
 }
 
 /** `SET of 4 KiB, 5,000 at once` */
@@ -143,16 +134,22 @@ export async function writeValues(lab: Lab, options: TransferOptions): Promise<T
   const pilot = Math.max(LEAST_PILOT, Math.min(MOST_PILOT, Math.floor(PILOT_BYTES / bytes)));
   const clients = clientsOf(pipeline);
   const load = {
-    ...{ store: options.store, clients, ...(pipeline > 1 && { pipeline }), seconds: options.seconds },
-    ...{ dataBytes: bytes, keySpace: keysOf(bytes), test: 'SET', pilot },
+    store: options.store,
+    clients,
+    pipeline: pipeline > 1 ? pipeline : undefined,
+    seconds: options.seconds,
+    dataBytes: bytes,
+    keySpace: keysOf(bytes),
+    test: 'SET',
+    pilot,
   };
   // redis-benchmark counts whole milliseconds: a pilot that ends within one has no rate.
   const requests = Math.max(clients * pipeline, pilot);
   const known = pipeline > 1 ? await benchmark(lab, { ...load, requests }) : undefined;
   const ran = await benchmark(lab, { ...load, expectedPerSecond: mostPerSecond ?? known?.perSecond });
-  const { perSecond, storeCores, generatorCores, limit, command } = ran;
+  const { perSecond, storeCores, generatorCores, limit } = ran;
   const figures = { perSecond, bytesPerSecond: perSecond * bytes, p99Ms: ran.latencyMs.p99 };
-  return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit, command };
+  return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit };
 }
 
 /**
@@ -171,14 +168,17 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
   // Whole pipelines were in flight when the time ended. The store answers this after them.
   await store.command('PING');
   const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
-  const { storeCores, generatorCores, limit, perSecond } = ran;
-  const requests = wholeRounds({ clients, pipeline, perSecond, seconds });
-  const depth = pipeline === 1 ? '' : ` -P ${pipeline}`;
+  const { storeCores, generatorCores, limit } = ran;
   return {
-    ...{ way: 'GET', bytes, pipeline, perSecond: bytesPerSecond / bytes, bytesPerSecond },
-    ...{ p99Ms: p99Of(ran), storeCores, generatorCores, limit },
-    // Keys under redis-benchmark's own names, stored by itself first.
-    command: `redis-benchmark -p 6379 -c 1 -n ${10 * keys} -d ${bytes} -r ${keys} -t set && redis-benchmark -p 6379 -c ${clients} -n ${requests}${depth} -r ${keys} GET key:__rand_int__`,
+    way: 'GET',
+    bytes,
+    pipeline,
+    perSecond: bytesPerSecond / bytes,
+    bytesPerSecond,
+    p99Ms: p99Of(ran),
+    storeCores,
+    generatorCores,
+    limit,
   };
 }
 
@@ -196,28 +196,4 @@ export function valueBytesPerSecond({
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
   const header = `$${bytes}\r\n\r\n`.length;
   return (receivedBytes / seconds) * (bytes / (bytes + header));
-}
-
-/** redis-benchmark's `-d` sizes what `SET` writes. `GET` returns what was stored, and here nothing was. */
-export async function unsizedGets(lab: Lab, store: LabStore) {
-  await store.command('FLUSHALL', 'SYNC');
-  const written = async () => ({
-    bytes: Number((await store.info('stats'))['total_net_output_bytes'] ?? 0),
-    gets: (await commandStats(store, 'get')).calls,
-  });
-  return Array.fromAsync(PUBLISHED.get, async ({ bytes, perSecond: publishedPerSecond }) => {
-    const before = await written();
-    const seconds = lab.seconds(UNSIZED_SECONDS);
-    const { perSecond, command } = await benchmark(lab, {
-      store,
-      clients: CLIENTS,
-      test: 'GET',
-      dataBytes: bytes,
-      seconds,
-    });
-    const after = await written();
-    /** Real size of a reply, by the store's count of written bytes. */
-    const replyBytes = (after.bytes - before.bytes) / Math.max(1, after.gets - before.gets);
-    return { bytes, perSecond, replyBytes, publishedPerSecond, command };
-  });
 }

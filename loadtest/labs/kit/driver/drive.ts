@@ -24,8 +24,8 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
   const connections = Array.from({ length: plan.connections }, (_, at) =>
     createConnection({
       target: targets[at % targets.length] ?? { host: '127.0.0.1', port: 6379 },
-      ...(ca !== undefined && { ca }),
-      ...(deadline !== undefined && { deadline }),
+      ca,
+      deadline,
       tally: counted,
       nowMs,
       onBytes: (bytes) => {

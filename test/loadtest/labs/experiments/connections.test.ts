@@ -1,50 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type ConnectionsMeasured,
-  connections,
-  POOLS,
-  pipelineOf,
-} from '../../../../loadtest/labs/experiments/connections.ts';
+import { type ConnectionsMeasured, connections } from '../../../../loadtest/labs/experiments/connections.ts';
 import {
   awakeCores,
   type DrivenRow,
   drivenRow,
-  maximumOf,
   pauseSeconds,
   rungsOf,
 } from '../../../../loadtest/labs/experiments/many-clients.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
-
-const LIMITS = { fileLimit: 1e6, maxClients: 1e6, ports: 28_232, addresses: 8, freeBytes: 2 ** 36 };
-
-test('the ladder ends at the last published rung, if no limit ends it earlier', () => {
-  const { most, why } = maximumOf(LIMITS);
-  assert.deepEqual(rungsOf(most), [200, 2000, 10_000, 30_000, 65_000]);
-  assert.match(why, /where the published ones do/);
-});
-
-test('each limit alone ends the ladder and is named', () => {
-  const ends: readonly [Partial<typeof LIMITS>, number, RegExp][] = [
-    [{ fileLimit: 20_000 }, 19_900, /may open 20,000 files/],
-    [{ maxClients: 4064 }, 4000, /maxclients down to 4,064/],
-    [{ addresses: 1 }, 14_100, /28,232 local ports/],
-    [{ freeBytes: 2 ** 30 }, 10_400, /1\sGiB of memory/],
-  ];
-  for (const [limited, expected, reason] of ends) {
-    const { most, why } = maximumOf({ ...LIMITS, ...limited });
-    assert.equal(most, expected);
-    assert.match(why, reason);
-    assert.doesNotMatch(why, / and the store| and there| and a process/);
-  }
-});
-
-test('two limits at the same rung are both named', () => {
-  assert.match(
-    maximumOf({ ...LIMITS, fileLimit: 20_000, maxClients: 20_000 }).why,
-    /20,000 files .*, and the store took/,
-  );
-});
 
 test('the highest possible number beyond the last published rung is added only when it is clearly higher', () => {
   assert.deepEqual(rungsOf(19_900), [200, 2000, 10_000, 19_900]);
@@ -53,13 +17,31 @@ test('the highest possible number beyond the last published rung is added only w
 });
 
 const DRIVEN: DrivenRow = {
-  ...{ perSecond: 9990, meanMs: 1, p50Ms: 1, p99Ms: 4, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
-  ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 18, generatorUs: 40, limit: 'neither' },
+  perSecond: 9990,
+  meanMs: 1,
+  p50Ms: 1,
+  p99Ms: 4,
+  errors: 0,
+  errorShare: 0,
+  connects: 0,
+  seconds: 2,
+  answered: 20_000,
+  storeCores: 0.2,
+  generatorCores: 0.4,
+  storeUs: 18,
+  generatorUs: 40,
+  limit: 'neither',
 };
 const COUNTED = { ...DRIVEN, command: 'redis-benchmark' };
 const BENCHMARK = {
-  ...{ perSecond: 1, latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 }, requests: 1, seconds: 1 },
-  ...{ storeCores: 1, generatorCores: 1, limit: 'both' as const, command: 'redis-benchmark' },
+  perSecond: 1,
+  latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 },
+  requests: 1,
+  seconds: 1,
+  storeCores: 1,
+  generatorCores: 1,
+  limit: 'both' as const,
+  command: 'redis-benchmark',
 };
 const FEW = { ...DRIVEN, connections: 200, bytesEach: 35_000 };
 const MEASURED: ConnectionsMeasured = {
@@ -68,11 +50,10 @@ const MEASURED: ConnectionsMeasured = {
     { ...COUNTED, clients: 200, perSecond: 60_000, limit: 'both' },
     { ...COUNTED, clients: 10_000, perSecond: 55_000, limit: 'both' },
   ],
-  poolsAtRate: [],
   pools: [
-    { ...DRIVEN, connections: 1, perSecond: 40_000, limit: 'generator' },
-    { ...DRIVEN, connections: 10, perSecond: 76_000, limit: 'generator' },
-    { ...DRIVEN, connections: 100, perSecond: 80_000, limit: 'generator' },
+    { ...DRIVEN, pipeline: 100, connections: 1, perSecond: 40_000, limit: 'generator' },
+    { ...DRIVEN, pipeline: 10, connections: 10, perSecond: 76_000, limit: 'generator' },
+    { ...DRIVEN, pipeline: 1, connections: 100, perSecond: 80_000, limit: 'generator' },
   ],
   threads: [
     { ...BENCHMARK, threads: 1, perSecond: 500_000 },
@@ -112,12 +93,6 @@ test('a store that was not full when it answered less is not blamed', () => {
   assert.equal(figureOf(neither, /the store full or with failures/), 0);
 });
 
-test('a store that fell is a yes whatever its commands cost, and no row at all is a no', () => {
-  assert.equal(withMany({ errorShare: 0.05, storeUs: 18, p99Ms: 4 }).verdict, 'yes');
-  assert.equal(withMany({ errorShare: 0.05, storeUs: 45, p99Ms: 80 }).verdict, 'yes');
-  assert.equal(connections.findingOf({ ...MEASURED, oneRate: [] }).verdict, 'no');
-});
-
 test('a number that overloads nothing, but costs more or adds latency, makes the statement hold in part, with the cost', () => {
   const dearer = withMany({ storeUs: 45 });
   assert.equal(dearer.verdict, 'partly');
@@ -131,27 +106,6 @@ test('a number that overloads nothing, but costs more or adds latency, makes the
   assert.equal(slower('generator'), 'no');
 });
 
-test('latency measured with a full generator is attributed to the generator', () => {
-  for (const limit of ['generator', 'both'] as const) {
-    const found = withMany({ p99Ms: 80, limit });
-    assert.equal(found.verdict, 'no');
-    assert.equal(cellOf(found, /at 10,000 commands a second in all$/, /^19,900 connections/, /^p99/), 80);
-    assert.equal(figureOf(found, /p99, most connections ÷ fewest/), undefined);
-    assert.equal(found.tables[0]?.rows.at(-1)?.limit, limit);
-  }
-});
-
-test('the smallest pool with nearly the best rate is named, and the best number of threads', () => {
-  const found = connections.findingOf(MEASURED);
-  assert.equal(figureOf(found, /smallest pool/), 10);
-  assert.equal(figureOf(found, /its share of the best/), 0.95);
-  assert.equal(figureOf(found, /largest pool/), 1);
-  assert.equal(figureOf(found, /client threads with the best rate/), 1);
-  assert.equal(figureOf(found, /rate of the most threads/), 0.5);
-  assert.match(found.notes.at(-1) ?? '', /one core; .* on so few cores/);
-  assert.doesNotMatch(connections.findingOf({ ...MEASURED, cores: 16 }).notes.at(-1) ?? '', /so few cores/);
-});
-
 test('the time in which redis-benchmark opens connections is not counted as load time', () => {
   assert.equal(pauseSeconds(50), 0);
   assert.ok(Math.abs(pauseSeconds(10_000) - 7.65) < 1e-9);
@@ -162,48 +116,22 @@ test('cores are measured over the time in which redis-benchmark did not sleep', 
   assert.deepEqual(awakeCores(run), { storeCores: 0.5, generatorCores: 0.75 });
 });
 
-test('the connections of a pool have about a hundred commands in flight altogether', () => {
-  assert.deepEqual(POOLS.map(pipelineOf), [100, 33, 10, 3, 1]);
-});
-
 test('processor time per command is cores divided by rate, and every kind of error counts', () => {
   const made = drivenRow({
-    ...{ seconds: 2, answered: 19_990, perSecond: 10_000, connects: 0, unanswered: 7, receivedBytes: 1, sentBytes: 1 },
+    seconds: 2,
+    answered: 19_990,
+    perSecond: 10_000,
+    connects: 0,
+    unanswered: 7,
+    receivedBytes: 1,
     latencyMs: { mean: 1, p50: 1, p95: 2, p99: 3, max: 4 },
     errors: { late: 1, broken: 2, refused: 3, unsent: 4, unconnected: 0 },
-    ...{ processorSeconds: 1, watchedCores: [0.2], eachSecond: [], storeCores: 0.2, generatorCores: 0.5 },
+    processorSeconds: 1,
+    watchedCores: [0.2],
+    eachSecond: [],
+    storeCores: 0.2,
+    generatorCores: 0.5,
     limit: 'neither',
   });
   assert.deepEqual([made.storeUs, made.generatorUs, made.errors, made.errorShare], [20, 50, 10, 10 / 20_000]);
-});
-
-test('every row has a value for each column, a limit and a command', () => {
-  const { tables } = connections.findingOf({
-    ...MEASURED,
-    oneRate: [{ ...FEW, connections: 2000 }],
-    poolsAtRate: [{ ...DRIVEN, connections: 100 }],
-    pools: [{ ...DRIVEN, connections: 100, pipeline: 1 }],
-    threads: [{ ...BENCHMARK, threads: 50 }],
-  });
-  const published = [/the shard fell/, undefined, /pool of 100/, /pool of 100/, /1 s/];
-  assert.equal(tables.length, published.length);
-  for (const [at, { columns, rows }] of tables.entries()) {
-    for (const one of rows) {
-      assert.equal(one.values.length, columns.length);
-      assert.ok(one.limit && one.command);
-      assert.match(one.published ?? '', published[at] ?? /^$/);
-    }
-  }
-});
-
-test('a plain store gets a higher connection limit, which is restored afterwards', () => {
-  const fullSpeed = [
-    { ...COUNTED, clients: 2000, command: 'ask few' },
-    { ...COUNTED, clients: 19_900, command: 'ask' },
-  ];
-  const [few, many] = connections.findingOf({ ...MEASURED, fullSpeed }).tables[1]?.rows ?? [];
-  assert.match(few?.command ?? '', /&& ask few$/);
-  assert.doesNotMatch(few?.command ?? '', /maxclients/);
-  const set = 'redis-cli -p 6379 CONFIG SET maxclients';
-  assert.equal(many?.command, `${set} 19932 && ask; ${set} 10000`);
 });

@@ -1,22 +1,9 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
 import { after, before, test } from 'node:test';
-import {
-  cannotResolve,
-  NAME_SERVER,
-  type NameServer,
-  replyTo,
-  startNameServer,
-} from '../../../../loadtest/labs/experiments/dns/name-server.ts';
+import { type NameServer, replyTo, startNameServer } from '../../../../loadtest/labs/experiments/dns/name-server.ts';
 import { countReads } from '../../../../loadtest/labs/experiments/dns/reads.ts';
-import {
-  commandOf,
-  type DnsRow,
-  dns,
-  fillOf,
-  isDisturbed,
-  type Phase,
-} from '../../../../loadtest/labs/experiments/dns.ts';
+import { type DnsRow, dns, isDisturbed, type Phase } from '../../../../loadtest/labs/experiments/dns.ts';
 import { freePorts } from '../../../../loadtest/stack/process.ts';
 import { LIMIT_MS, until } from '../../../until.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
@@ -42,32 +29,6 @@ test('it holds when names lose more than addresses with every faulty resolver', 
   assert.equal(keptCell(found, /^names/, /^lookups/), 0);
 });
 
-test('it holds in part when only one faulty resolver causes loss', () => {
-  const quick = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.1);
-  assert.equal(dns.findingOf([ADDRESSES, HEALTHY, quick, FAILING]).verdict, 'partly');
-});
-
-test('it does not hold when names lose no more than addresses', () => {
-  const quick = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.1);
-  assert.equal(dns.findingOf([ADDRESSES, HEALTHY, quick]).verdict, 'no');
-});
-
-test('loss with a healthy resolver is reported', () => {
-  const dear = dnsRow('names', { kind: 'healthy' }, 0.18);
-  const found = dns.findingOf([ADDRESSES, dear, SLOW, FAILING]);
-  assert.equal(figureOf(found, /the healthy resolver/)?.toFixed(6), '0.100000');
-  const quick = dnsRow('answers after 200 ms', { kind: 'slow', ms: 200 }, 0.1);
-  assert.equal(dns.findingOf([ADDRESSES, dear, quick]).verdict, 'partly');
-});
-
-test('a start that did not finish is reported, and so is a connection that broke by itself', () => {
-  const never = dnsRow('SERVFAIL', { kind: 'servfail' }, 0.99, { startedMs: undefined });
-  const broken = dnsRow('names', { kind: 'healthy' }, 0.09, { kept: { ...HEALTHY.kept, asked: 2 } });
-  const found = dns.findingOf([ADDRESSES, broken, SLOW, never]);
-  assert.deepEqual(found.tables[2]?.rows.at(-1), { name: 'SERVFAIL', values: [undefined, 12, 10] });
-  assert.equal(keptCell(found, /^names/, /^lookups/), 2);
-});
-
 test('reads lost with addresses while nothing was cut mean a disturbed baseline, so there is no answer', () => {
   const disturbed = dnsRow('addresses', 'address', 0.08, { kept: { ...ADDRESSES.kept, answered: 400, failed: 600 } });
   const found = dns.findingOf([disturbed, HEALTHY, SLOW, FAILING]);
@@ -80,18 +41,6 @@ test('a row that lost reads is disturbed only if no name was resolved', () => {
   assert.equal(isDisturbed({ kept: lost }), true);
   assert.equal(isDisturbed({ kept: { ...lost, asked: 3 } }), false);
   assert.equal(isDisturbed(ADDRESSES), false);
-});
-
-test('a command reads an existing page, and cuts connections beside the load only where the row did', () => {
-  assert.match(fillOf(2000), /^redis-cli SET memtier-1 /);
-  for (const { variant } of [ADDRESSES, HEALTHY]) {
-    const [cut, kept] = [commandOf(variant, true), commandOf(variant, false)];
-    assert.match(
-      cut,
-      /--key-minimum=1 --key-maximum=1 .*--test-time=10 .*& for .*CLIENT KILL TYPE normal; done; wait$/,
-    );
-    assert.doesNotMatch(kept, /KILL|reconnect/);
-  }
 });
 
 let server: NameServer;
@@ -150,12 +99,6 @@ test('the address is returned for IPv4 queries only', () => {
   assert.equal(answersTo(28), 0);
 });
 
-test('a packet that is not a query gets no answer', () => {
-  assert.equal(replyTo(Buffer.alloc(3), false), undefined);
-  assert.equal(replyTo(Buffer.from([...HEADER, 5, 97, 98]), false), undefined);
-  assert.equal(replyTo(Buffer.from([...HEADER, 1, 97, 0, 0]), false), undefined);
-});
-
 test('the gap is the longest time of any connection without answers, including a gap that has not ended', () => {
   let nowMs = 0;
   const counter = countReads(2, () => nowMs);
@@ -172,16 +115,6 @@ test('the gap is the longest time of any connection without answers, including a
   const reads = counter.end();
   assert.equal(reads.longestGapMs, 80);
   assert.deepEqual([reads.answered, reads.failed, reads.seconds], [3, 1, 0.1]);
-});
-
-test('a second concurrent run reports that the port is in use, not that root is required', async () => {
-  // If a real run already uses the port, nothing is started here, and the message is the same.
-  const other = await startNameServer(NAME_SERVER).catch(() => undefined);
-  try {
-    assert.match((await cannotResolve()) ?? '', /^another run of it has UDP port 53/);
-  } finally {
-    await other?.stop();
-  }
 });
 
 /** A row with the given loss while connections were cut, and no loss while they were kept. */

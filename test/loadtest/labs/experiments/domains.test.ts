@@ -2,23 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type DomainRow, domains, gainOf } from '../../../../loadtest/labs/experiments/domains.ts';
 import { figuresOf, limitOfStores } from '../../../../loadtest/labs/experiments/three-clients.ts';
-import { cellOf, claimOf, columnOf, type Found, tableOf } from './harness.ts';
+import { cellOf, claimOf, type Found } from './harness.ts';
 
 const TWO = { store: '0', generator: '1', storeCount: 1, generatorCount: 1 };
 const EIGHT = { store: '0-3', generator: '4-7', storeCount: 4, generatorCount: 4 };
 
-const [NEAR, FAR] = [/^On loopback/, /^With a round trip/];
 const OVER_NETWORK = /INCR over a network/;
 
 test('the saving of one store per domain is the share of the time that a single store took more', () => {
   const rows = [row({ usPerOp: 8.36 }), row({ shape: 'one store each', usPerOp: 5.54 })];
   assert.equal(gainOf(rows, row({ shape: 'one store each' }))?.toFixed(2), '0.34');
-});
-
-test('one store is not compared with itself, nor loopback with a network', () => {
-  const rows = [row({}), row({ shape: 'one store each', isFar: true })];
-  assert.equal(gainOf(rows, row({})), undefined);
-  assert.equal(gainOf(rows, row({ shape: 'one store each', isFar: true })), undefined);
 });
 
 test('the lesson holds when INCR has the published gain and almost none over a network', () => {
@@ -66,45 +59,6 @@ test('a loss over a network is not described as a smaller gain', () => {
   assert.deepEqual([left?.toFixed(3), isNothingHeld], ['-0.004', true]);
 });
 
-test('a gain has shrunk when less than half of it is left', () => {
-  const far = (gain: number) => findingOf(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 - gain) }));
-  assert.equal(far(0.15).verdict, 'yes');
-  const more = far(0.19);
-  assert.equal(more.verdict, 'partly');
-  assert.equal(claimOf(more, OVER_NETWORK)[1], false);
-});
-
-test('a loss of a twentieth is ignored; more is a loss', () => {
-  const far = (loss: number) => findingOf(rowsOf({ light: 5.54, heavy: 12, far: 667 * (1 + loss) }));
-  assert.equal(far(0.045).verdict, 'yes');
-  const lost = far(0.055);
-  assert.equal(lost.verdict, 'partly');
-  assert.equal(claimOf(lost, OVER_NETWORK)[1], false);
-});
-
-test('a table shows a saving as less time, a loss as more time, and no value for one store against itself', () => {
-  const table = tableOf(findingOf(rowsOf({ light: 4.18, heavy: 25, far: 660 })), NEAR);
-  assert.deepEqual(columnOf(table, /^against one store$/), ['', -0.5, '', 0.25]);
-  assert.ok(table.rows.every(({ values }) => values.length === table.columns.length));
-});
-
-test('published values are shown only beside light commands on loopback, with stores on their own cores', () => {
-  const published = (rows: readonly DomainRow[], table: RegExp) =>
-    tableOf(findingOf(rows), table).rows.map((one) => one.published);
-  const each = { shape: 'one store each' } as const;
-  assert.deepEqual(published([row({}), row(each), row({ ...each, weight: 'heavy' })], NEAR), [
-    '8.36 µs, 9.30 µs',
-    '5.54 µs (−33 %), 6.68 µs (−28 %)',
-    undefined,
-  ]);
-  assert.deepEqual(published([row({ isFar: true }), row({ ...each, isFar: true })], FAR), [undefined, undefined]);
-  const cluster = row({ shape: 'a cluster of three shards' });
-  assert.deepEqual(published([row({ isAnywhere: true }), cluster], NEAR), [undefined, undefined]);
-  const [chart] = findingOf([row({}), row(each), cluster]).charts;
-  const drawn = chart?.series.find(({ isPublished }) => isPublished);
-  assert.deepEqual(drawn?.values, [8.36, 5.54, undefined]);
-});
-
 test('three clients have finished when the slowest has, and the store use is measured over that time', () => {
   const latencyMs = { mean: 1, p50: 1, p95: 1, p99: 2, max: 9 };
   const clients = [
@@ -116,26 +70,6 @@ test('three clients have finished when the slowest has, and the store use is mea
   assert.deepEqual(others, { perSecond: 1500, storeUsPerOp: 500, p99Ms: 5, storeCores: 0.75 });
   assert.ok(Math.abs(usPerOp - 2e6 / 3000) < 1e-6, `${usPerOp}`);
   assert.ok(Math.abs(generatorCores - 0.6) < 1e-9, `${generatorCores}`);
-});
-
-test('a gain for pages only makes the lesson hold in part', () => {
-  assert.equal(findingOf(rowsOf({ light: 8.3, heavy: 12, far: 666 })).verdict, 'partly');
-});
-
-test('three stores that share one full core gain nothing, and the sentence says what this machine cannot show', () => {
-  const found = findingOf(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'store' }), TWO);
-  assert.equal(found.verdict, 'no');
-  assert.equal(eachLimit(found), 'store');
-  assert.match(found.notes.join(' '), /three stores have one core together .* cannot show three stores side by side/);
-  assert.equal(claimOf(found, /INCR per second that one store's core allows/)[0], 125_000);
-});
-
-test('full clients are named as the reason, and stores are not reported as full', () => {
-  assert.equal(eachLimit(findingOf(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'generator' }))), 'generator');
-});
-
-test('when nothing was full, the round trip is the reason', () => {
-  assert.equal(eachLimit(findingOf(rowsOf({ light: 8.6, heavy: 20, far: 666, limit: 'neither' }))), 'neither');
 });
 
 test('three stores on one core fill it together, even if none of them is busy alone', () => {
@@ -175,10 +109,6 @@ function findingOf(rows: readonly DomainRow[], cores = EIGHT): Found {
   });
 }
 
-function eachLimit(found: Found) {
-  return tableOf(found, NEAR).rows.find(({ name }) => name === 'light, one store each')?.limit;
-}
-
 function row(own: Partial<DomainRow>): DomainRow {
   return {
     weight: 'light',
@@ -192,7 +122,6 @@ function row(own: Partial<DomainRow>): DomainRow {
     storeCores: 0.95,
     generatorCores: 0.6,
     limit: 'store',
-    command: '',
     ...own,
   };
 }

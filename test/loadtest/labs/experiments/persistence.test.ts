@@ -2,21 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  attachedOf,
   breakLinks,
-  diskBytesOf,
-  evictionBytes,
   masterConfig,
   masterFigures,
-  ownLatencyOf,
   type PersistenceRow,
   replicaConfig,
   SETUPS,
   settled,
 } from '../../../../loadtest/labs/experiments/persistence/measure.ts';
-import { commandOf, persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
+import { persistence } from '../../../../loadtest/labs/experiments/persistence.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
-import { cellOf, claimOf, type Found } from './harness.ts';
+import { claimOf, type Found } from './harness.ts';
 
 type Change = (row: PersistenceRow) => Partial<PersistenceRow>;
 
@@ -25,8 +21,9 @@ function rowsWith(change: Change = () => ({})): PersistenceRow[] {
   return [1, 3, 5].flatMap((times) =>
     SETUPS.map((setup) => {
       const row: PersistenceRow = {
-        ...{ maxMs: 10, storeCores: 0.2, limit: 'neither', peakBytes: 2e8, forks: 1, snapshots: 0 },
-        ...{ partialSyncs: 0, refusedSyncs: 0, diskBytes: 0, forkMs: 3 },
+        maxMs: 10,
+        storeCores: 0.2,
+        limit: 'neither',
         setup,
         times,
         attachedBefore: setup.replicas,
@@ -37,9 +34,7 @@ function rowsWith(change: Change = () => ({})): PersistenceRow[] {
         longestMs: 1,
         fullSyncs: 0,
         attached: setup.replicas,
-        awaySeconds: 0,
         evicted: 400 * times,
-        streamBytes: setup.replicas > 0 ? 7e6 * times : 0,
       };
       return { ...row, ...change(row) };
     }),
@@ -47,8 +42,7 @@ function rowsWith(change: Change = () => ({})): PersistenceRow[] {
 }
 
 const isOfSite = ({ setup }: PersistenceRow): boolean => setup.replicas > 0 && setup.hasSnapshots;
-const away: Change = ({ setup, times }) =>
-  setup.replicas > 0 && times > 1 ? { fullSyncs: 4, attached: 0, awaySeconds: 3 } : {};
+const away: Change = ({ setup, times }) => (setup.replicas > 0 && times > 1 ? { fullSyncs: 4, attached: 0 } : {});
 const stalled: Change = (row) => (isOfSite(row) ? { p99Ms: 60, longestMs: 28 } : {});
 /** 36 bytes each: 1 MiB is 29,128 of them. */
 const evicting: Change = ({ setup }) => (setup.replicas > 0 ? { evicted: 5 * 30_000 } : {});
@@ -90,67 +84,17 @@ test('evictions overrun the backlog, replicas cannot resync, the master stalls, 
   assert.deepEqual([p99?.get('x3: neither'), own?.get('x3: neither')], [4, 1]);
 });
 
-test('writes overrun the backlog and evictions are a small part of it: the sentence says so, and it holds in part', () => {
-  const found = findingWith((row) => ({ ...away(row), ...stalled(row) }));
-  assert.equal(found.verdict, 'partly');
-  assert.deepEqual(effectsOf(found), [true, true, false]);
-  assert.equal(columnOf(found, 'evicted').get('x5: 1 replica'), 400);
-  assert.equal(columnOf(found, 'stream to replicas').get('x5: 1 replica'), 7e6);
-  assert.equal(columnOf(found, 'share of evictions in it').get('x5: 1 replica'), (400 * 36) / 7e6);
-  const [most] = claimOf(found, /evictions during the break ÷ backlog/);
-  assert.equal(most, (400 * 36) / 2 ** 20);
-  const nearly: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 0 && { evicted: 5 * 29_000 }) });
-  assert.equal(findingWith(nearly).verdict, 'partly');
-});
-
 test('replicas lose nothing and the master does not stall: it does not hold, because the backlog was large enough', () => {
   const found = findingWith();
   assert.equal(found.verdict, 'no');
   assert.equal(claimOf(found, NEEDED)[0], 0);
 });
 
-test('a full resync that ends under load counts as finished, and its duration is given', () => {
-  const back: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, awaySeconds: 1.5 } : {});
-  const found = findingWith(back);
-  assert.equal(found.verdict, 'no');
-  assert.equal(claimOf(found, NEEDED)[0], 9);
-  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [0, false]);
-  assert.equal(columnOf(found, 'replicas away').get('x1: 1 replica'), 1.5);
-  assert.equal(columnOf(found, 'attached at the end').get('x1: 2 replicas'), '2 of 2');
-  assert.equal(findingWith((row) => ({ ...back(row), ...stalled(row) })).verdict, 'partly');
-});
-
 test('a full resync that had to be restarted counts as unfinished, even if the last one finished', () => {
-  const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1, awaySeconds: 3 } : {});
+  const again: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas + 1 } : {});
   const found = findingWith(again);
   assert.equal(found.verdict, 'partly');
   assert.deepEqual(effectsOf(found), [true, false, false]);
-});
-
-test('a full resync in progress when its row ends does not count as one that cannot finish', () => {
-  const late: Change = ({ setup }) => (setup.replicas > 0 ? { fullSyncs: setup.replicas, attached: 0 } : {});
-  const found = findingWith(late);
-  assert.equal(found.verdict, 'no');
-  assert.deepEqual(claimOf(found, BEGUN_AGAIN), [0, false]);
-  const attached = [...columnOf(found, 'attached at the end').values()].filter((text) => text !== undefined);
-  assert.equal(attached.filter((text) => /^0 of/.test(String(text))).length, 9);
-});
-
-test('a replica that is not back yet and requested no full resync does not count as one that cannot finish it', () => {
-  const found = findingWith(({ setup }) => (setup.replicas > 0 ? { attached: 0 } : {}));
-  assert.equal(claimOf(found, NEEDED)[0], 0);
-  assert.equal(found.verdict, 'no');
-});
-
-test('with only one of the effects it holds in part, and the missing one is named', () => {
-  for (const [change, effects] of [
-    [away, [true, false, false]],
-    [stalled, [false, true, false]],
-  ] as const) {
-    const found = findingWith(change);
-    assert.equal(found.verdict, 'partly');
-    assert.deepEqual(effectsOf(found), effects);
-  }
 });
 
 test('a p99 below twice the worst one without either, at any load, is not a stall', () => {
@@ -161,13 +105,6 @@ test('a p99 below twice the worst one without either, at any load, is not a stal
     ...(row.setup.name === 'neither' && row.times === 5 && { p99Ms: 31 }),
   });
   assert.equal(claimOf(findingWith(noisy), STALLED)[1], false);
-});
-
-test('a p99 of a few milliseconds is not a stall of the master, however low the other one is', () => {
-  const found = findingWith((row) => ({ ...stalled(row), ...(isOfSite(row) && { longestMs: 19 }) }));
-  assert.equal(found.verdict, 'no');
-  assert.equal(claimOf(found, /largest p99 of save \+ 2 replicas/)[0], 15);
-  assert.equal(cellOf(found, /^What the master does/, /^x3: save \+ 2 replicas/, /^longest of its own/), 19);
 });
 
 test('when x3 without either already fails, in answers or in time, there is no baseline to compare with', () => {
@@ -185,82 +122,11 @@ test('when x3 without either already fails, in answers or in time, there is no b
   }
 });
 
-test('a replica that was not following before the row did not fall out in it', () => {
-  const never: Change = (row) => ({ ...away(row), ...stalled(row), ...(row.times > 1 && { attachedBefore: 0 }) });
-  assert.equal(claimOf(findingWith(never), /replicas needed a full resync, of 3/)[0], 0);
-  assert.equal(findingWith(({ setup }) => (setup.replicas > 0 ? { attachedBefore: 0 } : {})).verdict, 'unseen');
-});
-
-test('the longest stall of a master is the largest of its latency events, and a fork is one of them', () => {
-  const latest = [
-    ['fork', 1795268635, 12, 18],
-    ['eviction-cycle', 1795268634, 2, 34],
-  ];
-  assert.deepEqual(ownLatencyOf(latest), { forkMs: 18, longestMs: 34 });
-  assert.deepEqual(ownLatencyOf([]), { forkMs: 0, longestMs: 0 });
-});
-
-test('disk bytes include every snapshot, the log, and what each rewrite of the log wrote in addition', () => {
-  const info: Readonly<Record<string, number>> = {
-    ...{ rdb_saves: 3, aof_current_size: 500, aof_rewrites: 2, aof_base_size: 40 },
-  };
-  const figure = (name: string): number => info[name] ?? 0;
-  assert.equal(diskBytesOf(figure, 1000), 3580);
-  assert.equal(
-    diskBytesOf(() => 0, 1000),
-    0,
-  );
-});
-
-test('only replicas that have the data count as attached', () => {
-  const info = {
-    slave0: 'ip=::1,port=1,state=online,lag=0',
-    slave1: 'ip=::1,port=2,state=send_bulk,lag=0',
-    slaves: '2',
-  };
-  assert.equal(attachedOf(info), 1);
-});
-
 test('a setup has only the settings that its name says', () => {
   for (const setup of SETUPS) {
     const config = masterConfig(setup, '1').join('\n');
     assert.equal(/^save \d+ \d+$/m.test(config), setup.hasSnapshots, setup.name);
     assert.equal(/^appendfsync /m.test(config), setup.hasLog, setup.name);
-    const command = commandOf(setup, { askedPerSecond: 7000, seconds: 5 });
-    assert.match(command, setup.hasSnapshots ? / save '\d+ \d+'/ : / save '' /, setup.name);
-    assert.match(command, setup.hasLog ? / appendonly 'yes'/ : / appendonly 'no'/, setup.name);
-    const started = /for port in ([\d ]+);/.exec(command)?.[1]?.split(' ') ?? [];
-    assert.equal(started.length, setup.replicas, setup.name);
-  }
-});
-
-test('a command restores every setting that it changes', () => {
-  for (const setup of SETUPS) {
-    const command = commandOf(setup, { askedPerSecond: 7000, seconds: 5 });
-    const kept = /for name in ([\w -]+);/.exec(command)?.[1]?.split(' ') ?? [];
-    const changed = [...(/redis-cli config set ([^;]+)/.exec(command)?.[1] ?? '').matchAll(/([\w-]+) '[^']*'/g)];
-    assert.deepEqual(
-      changed.map(([, name]) => name),
-      kept,
-      setup.name,
-    );
-    assert.ok(kept.includes('maxmemory') && command.endsWith('echo "$old" | redis-cli'), setup.name);
-  }
-});
-
-test('the bytes that evictions add to the replication stream are counted as a share of the stream', () => {
-  assert.equal(evictionBytes({ evicted: 1000 }), 36_000);
-});
-
-test('rows and charts have a value for every column and place', () => {
-  const { tables, charts } = findingWith();
-  for (const table of tables) {
-    assert.equal(table.rows.length, 18);
-    for (const row of table.rows) assert.equal(row.values.length, table.columns.length);
-  }
-  for (const { places, series } of charts) {
-    assert.equal(series.length, 3);
-    for (const { values } of series) assert.equal(values.filter((value) => value !== undefined).length, places.length);
   }
 });
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DrivenRow } from '../../../../loadtest/labs/experiments/many-clients.ts';
-import { rungsOf } from '../../../../loadtest/labs/experiments/many-clients.ts';
 import {
   CLIENTS,
   type CostRow,
@@ -21,8 +20,20 @@ import { cellOf, figureOf } from './harness.ts';
 const AFTER_5 = POLICIES.find(({ every }) => every === 5) ?? EACH;
 
 const DRIVEN: DrivenRow = {
-  ...{ perSecond: 8000, meanMs: 1, p50Ms: 1, p99Ms: 2, errors: 0, errorShare: 0, connects: 0, seconds: 2 },
-  ...{ answered: 20_000, storeCores: 0.2, generatorCores: 0.4, storeUs: 20, generatorUs: 40, limit: 'neither' },
+  perSecond: 8000,
+  meanMs: 1,
+  p50Ms: 1,
+  p99Ms: 2,
+  errors: 0,
+  errorShare: 0,
+  connects: 0,
+  seconds: 2,
+  answered: 20_000,
+  storeCores: 0.2,
+  generatorCores: 0.4,
+  storeUs: 20,
+  generatorUs: 40,
+  limit: 'neither',
 };
 const ROW = { ...DRIVEN, connectsPerSecond: 1 };
 
@@ -30,7 +41,8 @@ const ROW = { ...DRIVEN, connectsPerSecond: 1 };
 function measuredOf(each: Partial<DrivenRow>): ReconnectMeasured {
   const limit = 'generator' as const;
   return {
-    ...{ benchmarks: [], rungs: CLIENTS, whyNoMore: '' },
+    rungs: CLIENTS,
+    whyNoMore: '',
     closed: [200, 2000].flatMap((clients) => [
       { ...ROW, policy: KEPT, clients, meanMs: 40, storeCores: 0.9, limit: 'both' as const },
       { ...ROW, policy: AFTER_5, clients, meanMs: 1, storeCores: 0, limit },
@@ -85,36 +97,6 @@ test('waiting for a store that stays busy makes the statement hold in part, and 
   assert.equal(figureOf(idle, /^mean latency, .*numbers of clients/)?.toFixed(6), '1.500000');
 });
 
-test('new connections that add no waiting and leave the store equally busy do no harm', () => {
-  const found = reconnect.findingOf(measuredOf({ meanMs: 50, storeCores: 0.85, limit: 'neither' }));
-  assert.equal(found.verdict, 'no');
-  assert.equal(figureOf(found, /only the generator full/), 0);
-  assert.equal(figureOf(found, /with the store full/), 0);
-});
-
-test('a cost too small to measure is not used as a divisor', () => {
-  const measured = { ...measuredOf({ meanMs: 240, storeCores: 0.4 }), costs: costsOf(false, 50, 0) };
-  assert.ok(reconnect.findingOf(measured).claims.every(({ text }) => !text.includes('store time')));
-});
-
-test('when no number of clients could be measured, the answer is "unseen"', () => {
-  assert.equal(reconnect.findingOf({ ...measuredOf({}), closed: [], costs: [] }).verdict, 'unseen');
-});
-
-test('a low limit on open files limits the number of clients to exactly what it allows', () => {
-  assert.deepEqual(rungsOf(900, CLIENTS), [200, 800]);
-  assert.deepEqual(rungsOf(192, CLIENTS), [192]);
-  assert.deepEqual(rungsOf(19_900, CLIENTS), [...CLIENTS]);
-});
-
-test('one disturbed row does not change the answer', () => {
-  const measured = measuredOf({ meanMs: 240, storeCores: 0.4 });
-  const closed = measured.closed.map((row) =>
-    row.policy === EACH && row.clients === 200 ? { ...row, meanMs: 90 } : row,
-  );
-  assert.equal(reconnect.findingOf({ ...measured, closed }).verdict, 'yes');
-});
-
 test('a single number of clients with long waits, or with an idle store, is not enough for the whole answer', () => {
   const pairs = (few: readonly [number, number], many: readonly [number, number]) => {
     const closed = ([few, many] as const).flatMap(([meanMs, storeCores], at) => [
@@ -138,15 +120,24 @@ test('a cost is the mean over all rounds, weighted by their time', () => {
   const price = together([round, longer].map((one) => ({ ...one, ...of })));
   const near = Object.fromEntries(Object.entries(price).map(([name, value]) => [name, Math.round(value * 1e6) / 1e6]));
   assert.deepEqual(near, {
-    ...{ perSecond: 200, storeCores: 0.25, generatorCores: 0.5, storeUs: 1250, generatorUs: 2500 },
-    ...{ connectsPerSecond: 20, errors: 3 },
+    perSecond: 200,
+    storeCores: 0.25,
+    generatorCores: 0.5,
+    storeUs: 1250,
+    generatorUs: 2500,
+    connectsPerSecond: 20,
+    errors: 3,
   });
 });
 
 test('a connection that starts in the middle of its life is closed after its remaining commands', () => {
   const seen: string[] = [];
   const connection = {
-    ...{ waiting: () => 0, pending: () => 0, open: async () => true, sweep: () => undefined, send: () => undefined },
+    waiting: () => 0,
+    pending: () => 0,
+    open: async () => true,
+    sweep: () => undefined,
+    send: () => undefined,
     close: () => seen.push('close'),
   };
   const loop = closedLoop({ connection, most: 5, sentBefore: 3, send: () => seen.push('send') });
@@ -170,27 +161,4 @@ test('a new connection for each request gives one connect per answer, and a kept
     const kept = await closedLoopRow(lab, wide, { clients: 8, policy: KEPT, seconds: 0.4 });
     assert.ok(kept.answered > 20 && kept.connects === 0 && kept.errors === 0, JSON.stringify(kept));
   });
-});
-
-test('every row has a value for each column, a limit, and a command that reconnects in the same way', () => {
-  const tablesOf = (policy: typeof EACH, isTls: boolean) =>
-    reconnect.findingOf({
-      ...{ rungs: CLIENTS, whyNoMore: '' },
-      closed: [{ ...ROW, policy, clients: 2000 }],
-      costs: [{ ...ROW, policy, isTls }],
-      benchmarks: [{ ...DRIVEN, clients: 200, command: '-k 0', isKept: false, roundMs: 1 }],
-    }).tables;
-  const tables = tablesOf(EACH, true);
-  for (const { columns, rows } of tables) {
-    for (const row of rows) {
-      assert.equal(row.values.length, columns.length);
-      assert.ok(row.limit);
-      assert.match(row.command ?? '', /--reconnect-interval=1|-k 0/);
-    }
-  }
-  assert.match(tables[0]?.rows[0]?.published ?? '', /> 1000 ms/);
-  assert.match(tables[1]?.rows[0]?.command ?? '', /--tls/);
-  const kept = tablesOf(KEPT, false)[1]?.rows[0]?.command ?? '';
-  assert.match(kept, /--rate-limiting=160/);
-  assert.doesNotMatch(kept, /reconnect/);
 });

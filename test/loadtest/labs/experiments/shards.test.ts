@@ -6,9 +6,7 @@ import {
   type ShardRow,
   settledCommands,
   shards,
-  shardsCommand,
 } from '../../../../loadtest/labs/experiments/shards.ts';
-import { limitOfStores } from '../../../../loadtest/labs/experiments/three-clients.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../loadtest/random.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
@@ -28,18 +26,6 @@ test('more shards that no longer evict are a cure, and the statement does not ho
   assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), 0);
 });
 
-test('evictions that return with a different hit ratio make the statement hold in part', () => {
-  const found = findingOf({ hitRatio: 0.6, evictions: 1100 });
-  assert.equal(found.verdict, 'partly');
-  assert.equal(figureOf(found, /difference of the hit ratios/)?.toFixed(2), '0.13');
-});
-
-test('half the evictions, or evictions that do not grow with the load, do not count as returned', () => {
-  assert.equal(findingOf({ evictions: 500 }).verdict, 'partly');
-  assert.equal(findingOf({ calmEvictions: 1100 }).verdict, 'partly');
-  assert.equal(findingOf({ evictions: 0 }).verdict, 'partly');
-});
-
 test('evictions and their growth are one effect: with a different hit ratio too, nothing of the statement holds', () => {
   assert.equal(findingOf({ hitRatio: 0.6, calmEvictions: 1100 }).verdict, 'no');
   assert.equal(findingOf({ hitRatio: 0.6, evictions: 500 }).verdict, 'no');
@@ -49,17 +35,6 @@ test('evictions and their growth are one effect: with a different hit ratio too,
 test('a full driver gives no result about the shards', () => {
   assert.equal(figureOf(findingOf({ limit: 'generator' }), /as fast as possible/), undefined);
   assert.ok(figureOf(findingOf({ limit: 'neither' }), /as fast as possible/));
-});
-
-test('shards that share a full core are reported, and shards with a core each are not', () => {
-  const shared = (storeCount: number) => {
-    const cores = { store: '', generator: '', storeCount, generatorCount: 1 };
-    const limit = limitOfStores(cores, 6, { storeCores: 0.95, generatorCores: 0.3 }, { clients: 1 });
-    const rows = findingOf({ limit }).tables[0]?.rows ?? [];
-    return rows.filter((one) => one.limit === 'store').map(({ name }) => name);
-  };
-  assert.deepEqual(shared(1), ['as fast as possible, 6 shards']);
-  assert.deepEqual(shared(6), []);
 });
 
 test('hits are a share of the reads between two readings, and evictions a rate, summed over all shards', async () => {
@@ -81,21 +56,8 @@ test('a settled store holds the most requested keys, not the last keys in order'
   assert.ok(middle > 180, `${middle} of the last 300 are of the middle third`);
 });
 
-test('a command starts its own shards, loads each of them, and stops each of them', () => {
-  const command = shardsCommand({
-    shards: 3,
-    mix: PUBLISHED_MIX,
-    maxBytes: 1000,
-    clients: 20,
-    perClientPerSecond: 66.7,
-  });
-  assert.doesNotMatch(command, /6379|cluster-mode/);
-  assert.equal(command.match(/for port in 6381 6382 6383; do /g)?.length, 5);
-  assert.match(command, /--rate-limiting=67 & done; wait; .*-p \$port shutdown nosave; done$/);
-});
-
 function findingOf(six: Parameters<typeof rowsOf>[0]): Found {
-  return shards.findingOf({ rows: rowsOf(six), empty: [] });
+  return shards.findingOf({ rows: rowsOf(six) });
 }
 
 function rowsOf(six: {
@@ -128,7 +90,6 @@ function row(own: Partial<ShardRow>): ShardRow {
     storeCores: 0.1,
     generatorCores: 0.3,
     limit: 'neither',
-    command: '',
     ...own,
   };
 }

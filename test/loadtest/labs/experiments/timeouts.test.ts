@@ -4,7 +4,6 @@ import type { SpellRun } from '../../../../loadtest/labs/experiments/timeouts/sl
 import { type Figures, figuresOf, timeouts, waitedShareOf } from '../../../../loadtest/labs/experiments/timeouts.ts';
 import type { LabDriven } from '../../../../loadtest/labs/kit/driven.ts';
 import { medianRun } from '../../../../loadtest/labs/kit/rounds.ts';
-import { MIN_VOLUME } from '../../../../src/stores/redis/node.ts';
 import { cellOf, type Found, figureOf } from './harness.ts';
 
 const CALM = closing({ lostShare: 0, opened: 0 });
@@ -12,12 +11,7 @@ const CALM = closing({ lostShare: 0, opened: 0 });
 /** A cell of a row in the slow spell without TLS: the rows without a spell come first in the table. */
 const cell = (all: Found, client: RegExp, column: RegExp) =>
   cellOf(all, /^Without TLS/, new RegExp(`^(?!no slow spell).*${client.source}`), column);
-const [CLOSED, KEPT, ADAPTER_CLOSES, ADAPTER] = [
-  /connection is closed/,
-  /command is abandoned/,
-  /adapter with a socket timeout/,
-  /adapter as shipped/,
-];
+const [CLOSED, KEPT] = [/connection is closed/, /command is abandoned/];
 
 function found(over: { closes?: Figures; abandons?: Figures; calm?: Figures; shipped?: Figures }): Found {
   const { closes = closing(), abandons = abandoning(), calm = CALM, shipped = abandoning() } = over;
@@ -45,72 +39,12 @@ test('it holds with half the time and half the connections, and the claims give 
   assert.equal(cell(all, CLOSED, /^opened again/), 6000);
 });
 
-test('fewer connections alone make the statement hold in part', () => {
-  assert.equal(found({ closes: closing({ meanOfAllMs: 11 }) }).verdict, 'partly');
-});
-
-test('a gain between noise and half the time makes it hold in part', () => {
-  assert.equal(found({ closes: closing({ meanOfAllMs: 15 }) }).verdict, 'partly');
-  assert.equal(
-    found({ closes: closing({ meanOfAllMs: 15 }), abandons: abandoning({ opened: 5000 }) }).verdict,
-    'partly',
-  );
-});
-
-test('where no connection was reopened, the number cannot shrink', () => {
-  const all = found({ closes: closing({ opened: 0 }), abandons: abandoning({ meanOfAllMs: 41, opened: 0 }) });
-  assert.equal(all.verdict, 'no');
-  assert.equal(figureOf(all, /^connections opened again that/), 0);
-});
-
-test('equal connections and equal time are not a gain', () => {
-  const abandons = abandoning({ meanOfAllMs: 40, opened: 5000 });
-  const of = (over: Parameters<typeof closing>[0]) => found({ closes: closing(over), abandons });
-  assert.equal(of({}).verdict, 'no');
-  const busy = (over: Parameters<typeof closing>[0]) =>
-    [/^store$/, /^store waited/].map((column) => cell(of(over), CLOSED, column));
-  assert.deepEqual(busy({}), [0.97, 0.01]);
-  assert.deepEqual(busy({ storeCores: 0.6 }), [0.6, 0.01]);
-  assert.deepEqual(busy({ storeCores: 0.6, waitedShare: 0.3 }), [0.6, 0.3]);
-  assert.equal(of({ limit: 'both' }).tables[0]?.rows[2]?.limit, 'both');
-});
-
 test('a store that loses commands without a slow spell gives no result', () => {
   const all = found({ calm: closing({ lostShare: 0.3, waitedShare: 0.4 }) });
   assert.equal(all.verdict, 'unseen');
   const calmCell = (column: RegExp) => cellOf(all, /^Without TLS/, /^no slow spell: .* abandoned/, column);
   assert.equal(calmCell(/^lost/), 0.3);
   assert.equal(calmCell(/^store waited/), 0.4);
-});
-
-test('the loss of our own adapter is reported, with its place between the two policies', () => {
-  const all = found({ closes: closing({ lostShare: 0.442 }), shipped: abandoning({ lostShare: 0.513 }) });
-  assert.equal(cell(all, ADAPTER, /^lost/), 0.513);
-  assert.equal(cell(all, ADAPTER_CLOSES, /^lost/), 0.45);
-  assert.equal(cell(all, CLOSED, /^lost/), 0.442);
-  assert.equal(cell(all, KEPT, /^lost/), 0.15);
-});
-
-test('the share that its breaker rejected is reported where it lost anything, and slow connections are named', () => {
-  const unsent = (over: Parameters<typeof abandoning>[0]) =>
-    cell(found({ shipped: abandoning(over) }), ADAPTER, /never sent/);
-  assert.equal(unsent({ lostShare: 0.513, unsentShare: 0.7 }), 0.7);
-  assert.equal(unsent({ lostShare: 0.513, unsentShare: 0.2 }), 0.2);
-  assert.equal(unsent({ lostShare: 0.1, unsentShare: 0 }), 0);
-  assert.equal(unsent({ lostShare: 0 }), undefined);
-  const [, rate] =
-    /breaker of its own and (\d+) commands a second.* a few .* open it/.exec(found({}).notes.join('\n')) ?? [];
-  assert.equal(rate, '15');
-  assert.ok(
-    Number(rate) < MIN_VOLUME,
-    'at a higher rate the share of failures would open it, and the note would be wrong',
-  );
-});
-
-test('a store that waited for its processor is reported to have waited', () => {
-  const waited = (waitedShare: number) => cell(found({ closes: closing({ waitedShare }) }), CLOSED, /^store waited/);
-  assert.equal(waited(0.2), 0.2);
-  assert.equal(waited(0.05), 0.05);
 });
 
 const second = (answered: number, failed: number) => ({ answered, failed });
@@ -151,14 +85,6 @@ test('the loss lasts from the first to the last second that lost more than 1 %',
   const longer = figuresOf(spell({ eachSecond }));
   assert.equal(longer.slowSeconds, 3);
   assert.equal(longer.isSlowAtEnd, true);
-});
-
-test('a load that lost nothing has no slow time, and neither has a load shorter than a whole second', () => {
-  for (const eachSecond of [[second(990, 10)], []]) {
-    const figures = figuresOf(spell({ eachSecond }));
-    assert.equal(figures.slowSeconds, 0);
-    assert.equal(figures.isSlowAtEnd, false);
-  }
 });
 
 test('the round that counts is the one in which the store waited least, whatever its result', () => {

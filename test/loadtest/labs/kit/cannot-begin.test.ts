@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -12,15 +12,6 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'serpcache-begin-'));
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-test('an unwritable results folder is reported before anything is measured, and the check leaves no files', async () => {
-  const wish = { names: ['batch'], isPublished: false };
-  assert.equal(await cannotBegin('', { ...wish, out: join(folder, 'new') }), undefined);
-  assert.deepEqual(readdirSync(join(folder, 'new')), []);
-  writeFileSync(join(folder, 'file'), '');
-  const refused = await cannotBegin('', { ...wish, out: join(folder, 'file') });
-  assert.match(refused ?? '', /^--out .*file cannot be written: EEXIST/);
-});
 
 test('a page that could not be published is reported before anything is measured, if publishing is requested', async () => {
   const page = join(folder, 'README.md');

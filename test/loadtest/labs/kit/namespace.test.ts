@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter/diagnosis.ts';
+import { limiterStateOf } from '../../../../loadtest/labs/experiments/limiter.ts';
 import { coresOf, inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { namespacesProblem, startNamespace } from '../../../../loadtest/labs/kit/namespace.ts';
 import { systemPath } from '../../../../loadtest/labs/kit/programs.ts';
@@ -33,16 +33,6 @@ test('a store in the namespace is reachable from outside, also after a restart, 
   for (const name of names) assert.ok(!(await namespaces()).includes(name));
 });
 
-test('a failed experiment also leaves no namespace behind', { skip }, async (t) => {
-  const names: string[] = [];
-  const failing = inLab(labOf(t.signal), async (lab) => {
-    names.push((await startNamespace(lab)).name);
-    throw new Error('a row could not be measured');
-  });
-  await assert.rejects(failing, /could not be measured/);
-  for (const name of names) assert.ok(!(await namespaces()).includes(name));
-});
-
 test('each shaping of the link replaces the one before, and undefined removes it', { skip }, async (t) => {
   await inLab(labOf(t.signal), async (lab) => {
     const { shape, tcStatistics } = await startNamespace(lab);
@@ -61,8 +51,4 @@ test('each shaping of the link replaces the one before, and undefined removes it
       assert.equal(limiterStateOf(await tcStatistics(way)), undefined);
     }
   });
-});
-
-test('a discipline unknown to the kernel is named in the error', { skip }, async () => {
-  assert.match((await namespacesProblem([['no-such']])) ?? '', /needs the discipline no-such of tc in the kernel/);
 });

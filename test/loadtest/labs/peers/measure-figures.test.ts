@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareAll, FIGURES, type Outcome } from '../../../../loadtest/labs/peers/compare.ts';
-import { SIZES } from '../../../../loadtest/labs/peers/peer.ts';
-import { leadTables, notesOf } from '../../../../loadtest/labs/peers/tables.ts';
-import { fleetShare } from '../../../../src/control/membership.ts';
 import { type Given, l1, l2, outcome } from './measure-outcome.ts';
 
 const compared = (all: readonly Outcome[]): string[] =>
@@ -51,25 +48,6 @@ test('each figure has the right value, and the right direction for "better"', ()
 
 const FROM_STORE = { storeCommands: 1, storeCommandsAtRate: 1 };
 
-test('one page from a store is not compared: both serpcaches have it in memory', () => {
-  const given = { page: { ...FROM_STORE, perCore: 5000, p50Ms: 9, p99Ms: 90 } };
-  assert.deepEqual(compared([outcome('peer', { ...given, keeps: 'shared' }), l1({ page: {} }), l2({ page: {} })]), []);
-});
-
-test('a peer that coalesces reads of its store counts as in memory at full speed, but not at a rate', () => {
-  const given: Given = { page: { storeCommands: 0.03, storeCommandsAtRate: 0.98 }, dead: {} };
-  const all = compared([outcome('peer', given), l1({ page: {}, dead: {} }), l2({ page: {}, dead: {} })]);
-  assert.deepEqual(
-    all.filter((one) => / page/.test(one)),
-    [
-      'requests per core, one page: peer, serpcache L1',
-      'fresh pages answered without an engine: peer, serpcache L1',
-      'expired pages answered without an engine: peer, serpcache L1',
-      'time to refuse an unknown page without an engine: peer, serpcache L1',
-    ],
-  );
-});
-
 test('pages are from the store from 0.5 commands a page on, and those are compared only with serpcache L2', () => {
   const ours = [l1({ many: {} }), l2({ many: FROM_STORE })];
   const like = (each: number) =>
@@ -80,12 +58,6 @@ test('pages are from the store from 0.5 commands a page on, and those are compar
   assert.deepEqual(like(0.6), Array(3).fill('serpcache L2'));
   // An L2 that had its pages in memory after all is not comparable with those peers.
   assert.deepEqual(compared([outcome('peer', { many: FROM_STORE }), l1({ many: {} }), l2({ many: {} })]), []);
-});
-
-test('files of a page count as memory does', () => {
-  const nginx = outcome('nginx', { memory: { residentPerPage: 128, diskPerPage: 7578 } });
-  const [one] = compareAll([nginx, l1({ memory: { residentPerPage: 15_412 } })]);
-  assert.deepEqual([one?.theirs, one?.factor], [7706, 2]);
 });
 
 test('a peer that refuses up to one request in twenty is compared by times and queries; one that refuses more is not', () => {
@@ -140,23 +112,3 @@ for (const [what, ours, near, far] of APART) {
     assert.deepEqual([ahead(far, ours), ahead(ours, far)].toSorted(), ['peer', 'serpcache']);
   });
 }
-
-test('a peer that never recovered is further behind than any peer that did', () => {
-  const after = (name: string, recoveredSeconds: number | undefined) => outcome(name, { dead: { recoveredSeconds } });
-  const all = [after('slow', 10), after('never', undefined), after('slower', 15), l1({ dead: {} })];
-  const rows = leadTables(all).flatMap((table) => (table.columns[1]?.name === 'behind' ? table.rows : []));
-  assert.equal(String(rows[0]?.values[1]).replaceAll('\u00a0', ' '), 'never never, slower 15 ×, slow 10 ×');
-});
-
-test('all replicas of one serpcache together send as many concurrent searches as the origin, as the notes say', () => {
-  const live = (): number => SIZES.replicas;
-  const ranks = Array.from({ length: SIZES.replicas }, (_, rank) => rank);
-  assert.equal(
-    ranks.reduce((sum, rank) => sum + fleetShare(8, { live, rank: () => rank }), 0),
-    8,
-  );
-  assert.match(
-    notesOf([], SIZES).join('\n'),
-    /origin asks at most eight at once, and so do all replicas .* together\./,
-  );
-});

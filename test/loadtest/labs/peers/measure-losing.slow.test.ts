@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { outcomeText } from '../../../../loadtest/http-driver/plan.ts';
 import { deadEngine, stampede } from '../../../../loadtest/labs/peers/losing.ts';
 import { purgeEach } from '../../../../loadtest/labs/peers/replicas.ts';
 import { fakePeer } from '../../../fakes/peer.ts';
@@ -38,21 +37,6 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
     });
   });
 
-  test('a peer that answers no request has no queries per page, however often it asked the engine', async () => {
-    await withHarness(async ({ lab, backend, start }) => {
-      const slow = { ...backend, delay: (ms: number) => (ms > 0 ? backend.die() : backend.revive()) };
-      const { hot } = await stampede(lab, slow, await start(fakePeer()), PLAN);
-      assert.deepEqual(hot, {
-        queriesPerKey: undefined,
-        p50Ms: undefined,
-        p99Ms: undefined,
-        failedShare: 1,
-        outcome: '503',
-        purgeRefusals: 0,
-      });
-    });
-  });
-
   const DEAD = {
     ttlSeconds: 1.5,
     paths: Array.from({ length: 10 }, (_, at) => `/search?q=known${at}`),
@@ -81,20 +65,6 @@ describe('peers that lose their pages or their engine', { concurrency: 3 }, () =
       assert.equal(figures.expiredP99Ms, undefined);
     });
   });
-
-  test('an engine is revived also when its death could not be measured', async () => {
-    await withHarness(async ({ lab, backend, start }) => {
-      const replicas = await start(fakePeer());
-      await assert.rejects(deadEngine(lab, backend, replicas, { ...DEAD, unseen: ['/ '] }), /unescaped characters/);
-      assert.equal((await fetch(`${backend.origin}/search?q=a`)).status, 200);
-    });
-  });
-});
-
-test('the answer that most unknown pages get is named first, then the peers that got another answer or none', () => {
-  assert.equal(outcomeText({ outcomes: { 503: 20 }, hung: 0, requests: 20 }), '503');
-  assert.equal(outcomeText({ outcomes: { 504: 2, 502: 10 }, hung: 8, requests: 20 }), '502, 2 of 20 504, 8 of 20 hung');
-  assert.equal(outcomeText({ outcomes: {}, hung: 3, requests: 3 }), '3 of 3 hung');
 });
 
 test('a purge that a replica refuses is repeated, and the repetitions are counted', async () => {

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type HttpDriven, outcomeText } from '../../../../loadtest/http-driver/plan.ts';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { HttpDriven } from '../../../../loadtest/http-driver/plan.ts';
 import { agesOf, answersOf, searchesOf, stampededOf } from '../../../../loadtest/labs/peers/losing.ts';
+import { createConcurrencyLimit } from '../../../../loadtest/labs/peers/peer.ts';
 
 /** Only 20 of 30 pages were answered, those 400 times. */
 const BURST: HttpDriven = {
-  ...{ requests: 500, seconds: 3, outcomes: { 200: 400, 503: 90 }, hung: 10, pathsServed: 20, bodyBytes: 1 },
+  requests: 500,
+  seconds: 3,
+  outcomes: { 200: 400, 503: 90 },
+  hung: 10,
+  pathsServed: 20,
+  bodyBytes: 1,
   servedMs: { p50: 210, p99: 250, p999: 250, max: 300 },
   failedMs: { p50: 3, p99: 9, p999: 9, max: 12 },
 };
@@ -46,7 +53,12 @@ test('a page is certainly fresh for 4/5 of its lifetime, and certainly expired a
 });
 
 const answers = (served: number, more: Partial<HttpDriven> = {}): HttpDriven => ({
-  ...{ requests: 20, seconds: 1, outcomes: { 200: served, 503: 20 - served }, hung: 0, pathsServed: 1, bodyBytes: 1 },
+  requests: 20,
+  seconds: 1,
+  outcomes: { 200: served, 503: 20 - served },
+  hung: 0,
+  pathsServed: 1,
+  bodyBytes: 1,
   servedMs: { p50: 1, p99: 5, p999: 5, max: 6 },
   ...more,
 });
@@ -64,6 +76,25 @@ test('without an engine, the result has the share of each kind of page, the time
   assert.equal(answersOf({ ...of, unseen: { ...unseen, outcomes: {}, hung: 20 } }).unseenP50Ms, undefined);
 });
 
-test('the value that most peers have is named first, also if it is the larger number', () => {
-  assert.equal(outcomeText({ outcomes: { 502: 2, 504: 18 }, hung: 0, requests: 20 }), '504, 2 of 20 502');
+test('at most the maximum number of tasks run at once, and the others start in arrival order', async () => {
+  const turns = createConcurrencyLimit({ atOnce: 2, mostWaiting: 10 });
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const all = [0, 1, 2, 3].map((n) =>
+    turns.run(() => {
+      begun.push(n);
+      return new Promise<void>((resolve) => ends.push(resolve));
+    }),
+  );
+  await turn();
+  assert.deepEqual(begun, [0, 1]);
+  ends[1]?.();
+  await turn();
+  assert.deepEqual(begun, [0, 1, 2]);
+  ends[0]?.();
+  ends[2]?.();
+  await turn();
+  ends[3]?.();
+  await Promise.all(all);
+  assert.deepEqual(begun, [0, 1, 2, 3]);
 });

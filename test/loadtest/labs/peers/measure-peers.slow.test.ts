@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { collectGarbage, isNode } from '../../../../loadtest/labs/peers/collect-garbage.ts';
-import { createTries, runPeers } from '../../../../loadtest/labs/peers/peers.ts';
+import { runPeers } from '../../../../loadtest/labs/peers/peers.ts';
 import { startReplicas } from '../../../../loadtest/labs/peers/replicas.ts';
 import { fillMemory } from '../../../../loadtest/labs/peers/serving.ts';
 import { readProcess } from '../../../../loadtest/sample/host.ts';
@@ -91,36 +91,3 @@ function stepping(...values: readonly number[]): () => number {
   const left = values.values();
   return () => left.next().value ?? 0;
 }
-
-async function failing(): Promise<never> {
-  throw new Error('no page');
-}
-
-test('a measurement that fails is noted and the others continue, until the run is aborted', async () => {
-  const stopping = new AbortController();
-  const { attempt, problemsOf } = createTries({ say: () => undefined, signal: stopping.signal }, () => true);
-  const peer = fakePeer();
-  assert.equal(await attempt(peer, 'it serves none', failing), undefined);
-  assert.equal(await attempt(peer, 'it serves none', async () => 5), 5);
-  const stopped = attempt(peer, 'it serves none', () => {
-    stopping.abort(new Error('stopped'));
-    return failing();
-  });
-  await assert.rejects(stopped, /stopped/);
-  await assert.rejects(
-    attempt(peer, 'it serves none', async () => 5),
-    /stopped/,
-  );
-  assert.deepEqual(problemsOf(peer), ['it serves none: no page']);
-});
-
-test('when no time is left nothing more is begun, and the skipped measurements are noted', async () => {
-  let hasTime = true;
-  const signal = new AbortController().signal;
-  const { attempt, problemsOf } = createTries({ say: () => undefined, signal }, () => hasTime);
-  const peer = fakePeer();
-  assert.equal(await attempt(peer, 'first', async () => 1), 1);
-  hasTime = false;
-  assert.equal(await attempt(peer, 'second', async () => 2), undefined);
-  assert.deepEqual(problemsOf(peer), ['second: no time was left on this machine']);
-});

@@ -61,12 +61,6 @@ test('a command sent later than the timer tolerance is timed from when it was du
   assert.deepEqual([timedFrom(10, 12.4), timedFrom(10, 12.5), timedFrom(10, 110)], [12.4, 10, 10]);
 });
 
-test('commands are spread over the connections in turn', async () => {
-  const connections = [waitingFor(() => 0), waitingFor(() => 0), waitingFor(() => 0)];
-  const { sent } = await aSecond(() => 1, connections);
-  for (const [at, connection] of sent.entries()) assert.equal(connection, connections[at % 3]);
-});
-
 test('a command due on a connection with 5000 in flight is not sent, and is counted', async () => {
   const [full, roomy] = [waitingFor(() => 5000), waitingFor(() => 4999)];
   const { sent, errors, eachSecond } = await aSecond(() => 1, [full, roomy]);

@@ -21,7 +21,7 @@ async function fiveUnderWay(t: TestContext, deadline?: Deadline) {
   const waits: ((why: Idle) => void)[] = [];
   const connection: Connection = createConnection({
     target: { host: '127.0.0.1', port: (server.address() as AddressInfo).port },
-    ...(deadline !== undefined && { deadline }),
+    deadline,
     tally,
     nowMs: () => clock.ms,
     onBytes: () => undefined,

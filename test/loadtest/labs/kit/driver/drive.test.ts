@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { createReplyCounter } from '../../../../../loadtest/labs/kit/driver/connection.ts';
+import fc from 'fast-check';
+import { createReplyCounter, createTally } from '../../../../../loadtest/labs/kit/driver/connection.ts';
 import { drive } from '../../../../../loadtest/labs/kit/driver/drive.ts';
 
 const commands = { kind: 'fixed', words: ['PING'] } as const;
@@ -64,4 +65,99 @@ test('a store that stalls delays the commands that came due during the stall', a
   const { latencyMs } = await drive({ targets, connections: 4, seconds: 1, ratePerSecond: 100, commands, seed: 1 });
   // At least a fifth of all was due during the stall, and half of these waited for longer than half of it.
   assert.ok(latencyMs.p95 > stalledMs() / 2, `${latencyMs.p95} of ${stalledMs()} ms`);
+});
+
+const simple = fc.constantFrom('+OK\r\n', ':12\r\n', '$-1\r\n', '*-1\r\n', '*0\r\n', '$0\r\n\r\n', '+\r\n');
+const bulk = fc.string({ maxLength: 40 }).map((text) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`);
+const { value } = fc.letrec<{ value: string }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    simple,
+    bulk,
+    fc.array(tie('value'), { maxLength: 4 }).map((list) => `*${list.length}\r\n${list.join('')}`),
+  ),
+}));
+
+test('only complete replies are counted, however the chunks are split', () => {
+  fc.assert(
+    fc.property(fc.array(value, { maxLength: 12 }), fc.array(fc.integer({ min: 1, max: 30 })), (replies, cuts) => {
+      const bytes = Buffer.from(replies.join(''));
+      const counter = createReplyCounter();
+      let [counted, at] = [0, 0];
+      for (const cut of [...cuts, bytes.length]) {
+        counted += counter.push(bytes.subarray(at, at + cut)).replies;
+        at += cut;
+      }
+      if (at < bytes.length) counted += counter.push(bytes.subarray(at)).replies;
+      assert.equal(counted, replies.length);
+    }),
+  );
+});
+
+test('errors are counted separately, and errors inside a list are not counted', () => {
+  const counter = createReplyCounter();
+  assert.deepEqual(counter.push(Buffer.from('-OOM no\r\n+OK\r\n-ERR $3\r\n')), { replies: 3, errors: 2 });
+  assert.deepEqual(counter.push(Buffer.from('*1\r\n-ERR inside\r\n')), { replies: 1, errors: 0 });
+});
+
+test('input that is not RESP2 is reported', () => {
+  assert.throws(() => createReplyCounter().push(Buffer.from('HTTP/1.1 400\r\n')), /not RESP2: byte 72/);
+});
+
+const isWithinOneInAHundred = (ms: number | undefined, wanted: number): void =>
+  assert.ok(ms !== undefined && Math.abs(ms - wanted) <= wanted / 100, `${ms} ms, not ${wanted}`);
+
+/** 1, 2, … 1000 ms, each once. */
+function thousand() {
+  const clock = { ms: 5000 };
+  const tally = createTally(5000, () => clock.ms);
+  for (let ms = 1; ms <= 1000; ms += 1) tally.answered(ms);
+  clock.ms += 1000;
+  return tally.end();
+}
+
+test('for latencies of 1 to 1000 ms each percentile has the right value', () => {
+  const { answered, latencyMs } = thousand();
+  assert.equal(answered, 1000);
+  isWithinOneInAHundred(latencyMs.mean, 500.5);
+  isWithinOneInAHundred(latencyMs.p50, 500);
+  isWithinOneInAHundred(latencyMs.p95, 950);
+  isWithinOneInAHundred(latencyMs.p99, 990);
+  isWithinOneInAHundred(latencyMs.max, 1000);
+});
+
+test('every second has its own entry, also a second in which nothing happened', () => {
+  const clock = { ms: 0 };
+  const tally = createTally(0, () => clock.ms);
+  tally.answered(1);
+  clock.ms = 999;
+  tally.answered(1);
+  clock.ms = 2000;
+  tally.answered(50);
+  tally.failed('late');
+  clock.ms = 3000;
+  tally.answered(1);
+  clock.ms = 4000;
+  const { eachSecond } = tally.end();
+  assert.deepEqual(
+    eachSecond.map(({ answered, failed }) => [answered, failed]),
+    [
+      [2, 0],
+      [0, 0],
+      [1, 1],
+      [1, 0],
+    ],
+  );
+});
+
+test('a failed command counts in its second; a connection that could not be opened is not a command', () => {
+  const clock = { ms: 0 };
+  const tally = createTally(0, () => clock.ms);
+  tally.failed('broken', 3);
+  tally.failed('refused');
+  tally.failed('unconnected', 7);
+  clock.ms = 1000;
+  const { errors, eachSecond } = tally.end();
+  assert.deepEqual(errors, { late: 0, broken: 3, refused: 1, unsent: 0, unconnected: 7 });
+  assert.equal(eachSecond[0]?.failed, 4);
 });

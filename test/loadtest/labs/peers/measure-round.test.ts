@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wrkReport } from '../../../../loadtest/http-driver/wrk.ts';
-import { PEERS } from '../../../../loadtest/labs/peers/peers.ts';
 import {
+  bytesPerPage,
   coresFor,
   type Looked,
+  type MemoryLooked,
+  memoryFiguresOf,
   type PageRound,
   pageFigures,
   roundOf,
@@ -19,7 +21,12 @@ const LOOKED: Looked = {
   ],
   fast: { requests: 24_000, perSecond: 12_100, errors: 0, clientCores: 0.375 },
   calm: {
-    ...{ requests: 2000, seconds: 2.7, outcomes: { 200: 2000 }, hung: 0, pathsServed: 1, bodyBytes: 8_192_000 },
+    requests: 2000,
+    seconds: 2.7,
+    outcomes: { 200: 2000 },
+    hung: 0,
+    pathsServed: 1,
+    bodyBytes: 8_192_000,
     servedMs: { p50: 0.4, p99: 2, p999: 2, max: 7 },
   },
   perSecond: 1000,
@@ -68,19 +75,39 @@ test('one error in a thousand is tolerated; more means the page is not cached: a
 
 const ROUNDS: readonly PageRound[] = [
   {
-    ...{ perSecond: 9000, perCore: 12_000, serverCores: 0.75, clientCores: 0.5, storeCores: 0.125 },
-    ...{ storeUs: 14, storeCommands: 1, storeCommandsAtRate: 2, p50Ms: 0.5, p99Ms: 2 },
+    perSecond: 9000,
+    perCore: 12_000,
+    serverCores: 0.75,
+    clientCores: 0.5,
+    storeCores: 0.125,
+    storeUs: 14,
+    storeCommands: 1,
+    storeCommandsAtRate: 2,
+    p50Ms: 0.5,
+    p99Ms: 2,
   },
   {
-    ...{ perSecond: 10_000, perCore: 10_000, serverCores: 1, clientCores: 0.75, storeCores: 0.25 },
-    ...{ storeUs: 25, storeCommands: 1.5, storeCommandsAtRate: 2.5, p50Ms: 0.25, p99Ms: 6 },
+    perSecond: 10_000,
+    perCore: 10_000,
+    serverCores: 1,
+    clientCores: 0.75,
+    storeCores: 0.25,
+    storeUs: 25,
+    storeCommands: 1.5,
+    storeCommandsAtRate: 2.5,
+    p50Ms: 0.25,
+    p99Ms: 6,
   },
 ];
 
 test('the result of two rounds has the limit of the fastest one, the best of each compared figure, and the spread of each', () => {
   const expected = {
     ...ROUNDS[1],
-    ...{ perSecond: 10_000, perCore: 12_000, p50Ms: 0.25, p99Ms: 2, limit: 'store' },
+    perSecond: 10_000,
+    perCore: 12_000,
+    p50Ms: 0.25,
+    p99Ms: 2,
+    limit: 'store',
     spreads: { perCore: 1.2, p50Ms: 2, p99Ms: 3 },
   };
   assert.deepEqual(pageFigures(ROUNDS, { server: 1, client: 1 }), expected);
@@ -93,7 +120,7 @@ function fullOn(processors: number, mostCores: number | undefined, busy: Partial
   const [round] = ROUNDS;
   assert.ok(round);
   const rounds = [{ ...round, serverCores: 0.5, clientCores: 0.5, storeCores: 0, ...busy }];
-  return pageFigures(rounds, coresFor({ ...(mostCores && { mostCores }) }, half)).limit;
+  return pageFigures(rounds, coresFor({ mostCores }, half)).limit;
 }
 
 test('a single-threaded server is full at one core however many there are; a multi-threaded one only at all of them', () => {
@@ -104,17 +131,10 @@ test('a single-threaded server is full at one core however many there are; a mul
   assert.equal(fullOn(16, undefined, {}), 'neither');
 });
 
-test('wrk is full at one core and the store at another; if they share one, both are full when their sum fills it', () => {
-  assert.equal(fullOn(4, undefined, { clientCores: 0.98 }), 'generator');
-  assert.equal(fullOn(4, undefined, { clientCores: 1.4, storeCores: 0.9 }), 'generator');
-  const both = { clientCores: 0.95, storeCores: 0.45 };
-  assert.equal(fullOn(4, undefined, both), 'neither');
-  assert.equal(fullOn(2, undefined, both), 'generator');
-});
-
-test('Varnish is the only peer whose threads take more than one core', () => {
-  const many = PEERS.filter(({ mostCores = 1 }) => mostCores !== 1).map(({ name }) => name);
-  assert.deepEqual(many, ['Varnish']);
+test('a report of wrk gives its rate and its requests, and without a rate it is refused', () => {
+  const report = '  26671 requests in 2.00s, 111.79MB read\nRequests/sec:  13333.21\nTransfer/sec:     55.88MB\n';
+  assert.deepEqual(wrkReport(report), { requests: 26_671, perSecond: 13_333.21, errors: 0 });
+  assert.throws(() => wrkReport('unable to connect to 127.0.0.1:8080\n'), /wrk reported no rate: unable to connect/);
 });
 
 test('each kind of error that wrk reports is counted, alone and with the others', () => {
@@ -127,4 +147,32 @@ test('each kind of error that wrk reports is counted, alone and with the others'
     errors('  Socket errors: connect 1, read 20, write 300, timeout 4000\n  Non-2xx or 3xx responses: 50000\n'),
     54_321,
   );
+});
+
+/** 400 pages, of which a quarter was evicted again. */
+const FILLED: MemoryLooked = {
+  before: { whole: 9_000_000, resident: 5_000_000, store: 700_000, disk: 10_000 },
+  after: { whole: 12_000_000, resident: 8_000_000, store: 1_300_000, disk: 1_210_000 },
+  pages: 400,
+  filled: { bodyBytes: 1_638_400, requests: 400 },
+  missedShare: 0.25,
+};
+
+test('memory of a page is the growth of process, store and files over the number of pages still there', () => {
+  assert.deepEqual(memoryFiguresOf(FILLED), {
+    pageBytes: 4096,
+    keptShare: 0.75,
+    residentPerPage: 10_000,
+    storePerPage: 2000,
+    diskPerPage: 4000,
+    residentBytes: 12_000_000,
+  });
+  assert.equal(bytesPerPage(memoryFiguresOf(FILLED)), 16_000);
+});
+
+test('a peer that keeps one page of twenty is measured; a peer that keeps fewer is not', () => {
+  assert.equal(memoryFiguresOf({ ...FILLED, missedShare: 0.9 }).keptShare.toFixed(6), '0.100000');
+  assert.throws(() => memoryFiguresOf({ ...FILLED, missedShare: 0.96 }), /^Error: of 400 pages it keeps 16$/);
+  // A background refresh is a search too.
+  assert.throws(() => memoryFiguresOf({ ...FILLED, missedShare: 1.5 }), /keeps 0$/);
 });
