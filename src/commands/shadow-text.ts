@@ -7,12 +7,19 @@ import type {
   ShadowStatus,
   ShadowSummary,
 } from '../operations/shadow/shadow.ts';
-import { AGREEMENT_ROWS, COPY_ROWS, criterionName, metOf, SIDE_ROWS, verdictOf } from '../operations/shadow/view.mjs';
+import {
+  AGREEMENT_ROWS,
+  COPY_ROWS,
+  criterionName,
+  metOf,
+  SIDE_ROWS,
+  shadowVerdict,
+} from '../operations/shadow/view.mjs';
 import { countText, durationText, percentText, timesText, utcText } from '../report/format.mjs';
 import { columns, indented, plural } from './terminal.ts';
 
 export function verdictText({ kind, why }: Pick<Verdict, 'kind' | 'why'>): string {
-  return `${verdictOf(kind).word}: ${why}`;
+  return `${shadowVerdict(kind).word}: ${why}`;
 }
 
 /** The domains with their stores, one line each. */
@@ -138,7 +145,7 @@ export function reportsText(reports: readonly ReportSummary[]): string {
     `${primary.name} → ${candidate.name}`,
     utcText(startedAtMs),
     durationText(endedAtMs - startedAtMs),
-    verdictOf(verdict.kind).word,
+    shadowVerdict(verdict.kind).word,
   ]);
   return columns(rows, ['id', 'domain', 'stores', 'started', 'took', 'verdict']);
 }

@@ -75,7 +75,7 @@ const schema = Compile(
 export function createReportArchive({ directory, keep, onFault }: ReportArchiveOptions): ReportArchive {
   const archive = createRecordArchive<ShadowReport>({
     what: 'report',
-    ...(directory === undefined ? {} : { directory }),
+    directory,
     keep,
     decode: decodeReport,
     decodeHead: (text) => {

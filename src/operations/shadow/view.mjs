@@ -41,7 +41,7 @@ const VERDICTS = {
 };
 
 /** @param {Verdict['kind']} kind */
-export function verdictOf(kind) {
+export function shadowVerdict(kind) {
   return own(VERDICTS, kind) ?? { word: kind, tone: 'none' };
 }
 
