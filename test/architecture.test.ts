@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 import { DOUBLES, PACKED } from './architecture/allowances.ts';
-import { DEPLOY_ROOMS, LIBRARIES, LOADTEST_ROOMS, ROOMS, SERVED_LIBRARY } from './architecture/rooms.ts';
+import { DEPLOY_ROOMS, LIBRARIES, LOADTEST_ROOMS, ROOMS } from './architecture/rooms.ts';
 import {
   commentOn,
   exportsOf,
@@ -173,10 +173,7 @@ test('a short file with a single reader, in its own room, belongs in the file th
 
 test('what is imported exists, with its extension', () => {
   const missing = everyImport.filter(
-    ({ target }) =>
-      target !== undefined &&
-      target !== SERVED_LIBRARY &&
-      !(/\.(?:ts|mjs|json)$/.test(target) && existsSync(join(root, target))),
+    ({ target }) => target !== undefined && !(/\.(?:ts|mjs|json)$/.test(target) && existsSync(join(root, target))),
   );
   assert.deepEqual(missing.map(show), []);
 });

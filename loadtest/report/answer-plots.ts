@@ -1,41 +1,28 @@
 import { countText, durationText, percentText, perSecondText } from '../../src/report/format.mjs';
-import { element, type Markup } from '../../src/report/markup.ts';
-import { createFrame, createLogFrame, type Frame } from '../../src/report/plot/frame.ts';
-import {
-  type Layer,
-  level,
-  line,
-  type Pile,
-  type Place,
-  pathData,
-  stack,
-  stackNames,
-} from '../../src/report/plot/series.ts';
+import { highest, medianOf, type Point, pilesOf } from '../../src/report/plot/curve.ts';
+import { type Panel, plotPanel } from '../../src/report/plot/panel.ts';
+import type { StackArea } from '../../src/report/plot/shapes.ts';
 import type { Second } from '../judge/record.ts';
 import { hitsOf, sum } from '../judge/series.ts';
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
 import { holdOf, plannedRate, type Step } from '../k6/kit/step.ts';
-import { columnsOf, curve, highest, linePlot, lowestAboveZero, type Plot, type PlotContext } from './plot.ts';
-import type { Slice } from './timeline.ts';
+import { curveOver, linePlot, type PlotContext, spanOf } from './plot.ts';
 
 /** The planned rate with its ramps, up to the end of the run. */
-export function plannedLine(frame: Frame, steps: readonly Step[]): Markup {
+export function plannedRun(endMs: number, steps: readonly Step[]): readonly Point[] {
   const corners = cornersOf(steps);
-  const endMs = frame.x.to;
-  const places: Place[] = [];
-  for (const [i, [atMs, rate]] of corners.entries()) {
-    if (atMs > endMs) {
-      const [fromMs, from] = corners[i - 1] ?? [0, 0];
-      const share = (endMs - fromMs) / (atMs - fromMs);
-      places.push([frame.x.at(endMs), frame.y.at(from + (rate - from) * share)]);
-      break;
-    }
-    places.push([frame.x.at(atMs), frame.y.at(rate)]);
+  const after = corners.findIndex(([atMs]) => atMs > endMs);
+  const reached = after < 0 ? corners : corners.slice(0, after);
+  const [fromMs, from] = corners[after - 1] ?? [0, 0];
+  const next = corners[after];
+  if (next !== undefined) {
+    const [toMs, to] = next;
+    reached.push([endMs, from + ((to - from) * (endMs - fromMs)) / (toMs - fromMs)]);
   }
-  return element('path', { class: 'line planned', d: pathData(places) });
+  return reached.map(([atMs, value]) => ({ fromMs: atMs, toMs: atMs, value, low: value, high: value, weight: 0 }));
 }
 
-function cornersOf(steps: readonly Step[]): readonly (readonly [atMs: number, rate: number])[] {
+function cornersOf(steps: readonly Step[]): (readonly [atMs: number, rate: number])[] {
   return steps.flatMap((step, i) => {
     const before = steps[i - 1];
     const startMs = step.startSeconds * 1000;
@@ -58,34 +45,40 @@ function cornersOf(steps: readonly Step[]): readonly (readonly [atMs: number, ra
 }
 
 /** The planned rate and the sent one: where they differ, the generator failed, not the service. */
-export function ratePlot(context: PlotContext, id: string): Plot {
+export function ratePlot(context: PlotContext, id: string): Panel {
   const { timeline, record } = context;
-  const sent = curve(context, timeline.seconds, ({ searches }) => searches, 'mean');
-  const lost = curve(context, timeline.seconds, ({ dropped }) => dropped, 'mean');
-  const dropped = { style: 'dropped', name: 'due, but not begun by the generator' };
+  const sent = curveOver(context, timeline.seconds, ({ searches }) => searches, 'mean');
+  const lost = curveOver(context, timeline.seconds, ({ dropped }) => dropped, 'mean');
+  const hasLost = highest(lost) > 0;
   const steps = record.summary.steps.map(({ step }) => step);
   const reached = steps.filter(({ startSeconds }) => startSeconds * 1000 < timeline.toMs);
   const planned = reached.reduce((most, step) => Math.max(most, plannedRate(step)), 0);
-  const max = Math.max(planned, highest(sent, lost));
-  const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max, heightPx: 190 });
-  const hasLost = highest(lost) > 0;
-  return linePlot({
-    ...{ context, id, frame, text: perSecondText },
+  return linePlot(context, {
+    id,
+    heightPx: 190,
     title: 'Rate, searches per second',
-    curves: [
-      { style: 'sent', name: 'sent', runs: sent, hasSpread: true },
-      { ...dropped, runs: hasLost ? lost : [], figure: `${countText(record.summary.generator.dropped)} in all` },
+    tickText: perSecondText,
+    series: [
+      { style: 'sent', name: 'sent', runs: sent, isTinted: true },
+      {
+        style: 'dropped',
+        name: 'due, but not begun by the generator',
+        runs: hasLost ? lost : [],
+        figure: hasLost ? `${countText(record.summary.generator.dropped)} in all` : 'none',
+      },
+      {
+        style: 'planned',
+        name: 'planned',
+        figure: `up to ${perSecondText(planned)}`,
+        runs: [plannedRun(timeline.toMs, reached)],
+      },
     ],
-    behind: [plannedLine(frame, reached)],
-    legend: [
-      { kind: 'line', style: 'planned', name: 'planned', figure: `up to ${perSecondText(planned)}` },
-      ...(hasLost ? [] : [{ ...dropped, kind: 'line', figure: 'none' } as const]),
-    ],
+    isEmpty: sent.length === 0,
     missing: 'the generator told of no second.',
   });
 }
 
-interface OutcomeLayer extends Layer {
+interface OutcomeLayer extends StackArea {
   readonly outcomes: readonly SeenOutcome[];
 }
 
@@ -109,139 +102,130 @@ export function countOf(counts: Counts, { outcomes }: OutcomeLayer): number {
   }, 0);
 }
 
-/** Searches a second by outcome as stacked areas, with the count of each layer in the whole run. */
-function areasOf(context: PlotContext, layers: readonly OutcomeLayer[]) {
-  const { seconds } = context.timeline;
-  const runs = seconds.map((run) =>
-    columnsOf(context, run).flatMap((slices): readonly Pile[] => {
-      const [first, last] = [slices[0], slices.at(-1)];
-      if (first === undefined || last === undefined) return [];
-      const values = layers.map((layer) => countIn(slices, layer) / slices.length);
-      return [{ fromMs: first.fromMs, toMs: last.toMs, values }];
-    }),
+/** Searches a second by outcome as stacked areas, each with its figure of the whole run. */
+function stackOf({ timeline, columnMs }: PlotContext, layers: readonly OutcomeLayer[]) {
+  const { seconds } = timeline;
+  const counts = layers.map((layer) =>
+    countIn(
+      seconds.flat().map(({ data }) => data),
+      layer,
+    ),
   );
-  const counts = layers.map((layer) => countIn(seconds.flat(), layer));
-  return {
-    runs,
-    all: sum(counts),
-    max: Math.max(0, ...runs.flat().map(({ values }) => sum(values))),
-    /** In the order of the layers. */
-    entries: (text: (count: number) => string) =>
-      layers.map(({ name, style }, at) => {
-        const count = counts[at] ?? 0;
-        return { kind: 'area' as const, style, name, figure: count === 0 ? 'none' : text(count) };
-      }),
-  };
+  const runs = pilesOf(seconds, (some) => layers.map((layer) => countIn(some, layer) / some.length), { columnMs });
+  const areas = (text: (count: number) => string): readonly Required<StackArea>[] =>
+    layers.map(({ name, style }, at) => {
+      const count = counts[at] ?? 0;
+      return { name, style, figure: count === 0 ? 'none' : text(count) };
+    });
+  return { runs, all: sum(counts), areas };
 }
 
-function countIn(slices: readonly Slice<Second>[], layer: OutcomeLayer): number {
-  return sum(slices.map(({ data }) => countOf(data.outcomes, layer)));
+function countIn(some: readonly Second[], layer: OutcomeLayer): number {
+  return sum(some.map(({ outcomes }) => countOf(outcomes, layer)));
 }
 
-function listed(entries: readonly { readonly name: string; readonly figure: string }[]): string {
-  return entries.map(({ name, figure }) => `${name} ${figure}`).join(', ');
+function listed(areas: readonly Required<StackArea>[]): string {
+  return areas.map(({ name, figure }) => `${name} ${figure}`).join(', ');
 }
 
 /** Searches a second by outcome, as their clients saw them. */
-export function outcomePlot(context: PlotContext, id: string): Plot {
-  const title = 'Outcomes, searches per second';
-  const { runs, all, max, entries } = areasOf(context, OUTCOME_LAYERS);
-  if (all === 0) return { id, title, missing: 'no search ended in any way.' };
-  const frame = createFrame({ fromMs: 0, toMs: context.timeline.toMs, max, heightPx: 220 });
-  const legend = entries((count) => `${countText(count)} (${percentText(count / all)})`);
-  return {
-    ...{ id, title, frame, isEmpty: false },
-    words: `Searches by outcome, as stacked areas: ${listed(legend)}.`,
+export function outcomePlot(context: PlotContext, id: string): Panel {
+  const { runs, all, areas } = stackOf(context, OUTCOME_LAYERS);
+  const named = areas((count) => `${countText(count)} (${percentText(count / all)})`);
+  return plotPanel(spanOf(context.timeline), {
+    id,
+    heightPx: 220,
+    title: 'Outcomes, searches per second',
+    words: `Searches by outcome, as stacked areas: ${listed(named)}.`,
     tickText: perSecondText,
-    drawn: stack(frame, runs, OUTCOME_LAYERS),
-    names: stackNames(frame, runs, OUTCOME_LAYERS),
-    // In the order of the stack, so that an area is also found by its position.
-    legend: legend.toReversed(),
-  };
+    stacked: { areas: named, runs, isNamed: true },
+    isEmpty: all === 0,
+    missing: 'no search ended in any way.',
+  });
 }
 
-const HITS = { style: 'hits', name: 'hits: fresh from L1 or L2' };
-
 /** The share of searches that were answered fresh from a cache. */
-export function hitRatioPlot(context: PlotContext, id: string): Plot {
+export function hitRatioPlot(context: PlotContext, id: string): Panel {
   const { timeline, record, judged } = context;
-  const hits = curve(
+  const hits = curveOver(
     context,
     timeline.seconds,
     (second) => (second.searches > 0 ? hitsOf(second) / second.searches : undefined),
     'mean',
     ({ searches }) => searches,
   );
-  const frame = createFrame({ fromMs: 0, toMs: timeline.toMs, max: 1, heightPx: 150 });
+  const { startedAtMs } = record.summary;
   const before = judged.recoveries.map(({ lostAtMs, hitRatioBefore }, i, all) => {
-    const toMs = (all[i + 1]?.lostAtMs ?? Number.POSITIVE_INFINITY) - record.summary.startedAtMs;
-    const fromMs = lostAtMs - record.summary.startedAtMs;
-    return level(frame, fromMs, Math.min(toMs, timeline.toMs), hitRatioBefore, 'before');
+    const toMs = (all[i + 1]?.lostAtMs ?? Number.POSITIVE_INFINITY) - startedAtMs;
+    return [lostAtMs - startedAtMs, Math.min(toMs, timeline.toMs), hitRatioBefore] as const;
   });
   const low = hits.flat().reduce((least, point) => Math.min(least, point.low), 1);
-  return linePlot({
-    ...{ context, id, frame, text: percentText, behind: before },
+  return linePlot(context, {
+    id,
+    max: 1,
     title: 'Hit ratio, % of searches',
-    curves: [{ ...HITS, runs: hits, figure: `${percentText(low)} at least`, hasSpread: true }],
-    legend: before.length === 0 ? [] : [{ kind: 'line', style: 'before', name: 'before each loss' }],
+    tickText: percentText,
+    series: [
+      {
+        style: 'hits',
+        name: 'hits: fresh from L1 or L2',
+        runs: hits,
+        figure: `${percentText(low)} at least`,
+        isTinted: true,
+      },
+      { style: 'before', name: 'before each loss', levels: before },
+    ],
     isDetailed: true,
     missing: 'no second had a search.',
   });
 }
 
 /** Searches without a page by outcome, and those that count as errors: some limits allow honest sheds. */
-export function errorPlot(context: PlotContext, id: string): Plot {
-  const { toMs, seconds } = context.timeline;
-  const title = 'Errors and sheds, per second';
-  if (seconds.flat().length === 0) return { id, title, missing: 'the generator told of no second.' };
-  const { runs, all, max, entries } = areasOf(context, PAGELESS_LAYERS);
+export function errorPlot(context: PlotContext, id: string): Panel {
+  const { seconds } = context.timeline;
+  const { runs, all, areas } = stackOf(context, PAGELESS_LAYERS);
   const errors = sum(seconds.flat().map(({ data }) => data.errors));
-  if (errors + all === 0) return { id, title, missing: 'there were none in any second.' };
-  const errorRuns = curve(context, seconds, (second) => second.errors, 'mean');
-  const frame = createFrame({ fromMs: 0, toMs, max: Math.max(max, highest(errorRuns)), heightPx: 150 });
-  const areas = entries(countText);
+  const named = areas(countText);
   const figure = `${countText(errors)} in all`;
-  return {
-    ...{ id, title, frame, isEmpty: false },
-    words: `Searches without a page over time, as stacked areas: ${listed(areas)}. Errors by the limits of their step: ${figure}.`,
+  const errorRuns = curveOver(context, seconds, (second) => second.errors, 'mean');
+  return plotPanel(spanOf(context.timeline), {
+    id,
+    title: 'Errors and sheds, per second',
+    words: `Searches without a page over time, as stacked areas: ${listed(named)}. Errors by the limits of their step: ${figure}.`,
     tickText: perSecondText,
-    drawn: [...stack(frame, runs, PAGELESS_LAYERS), line(frame, errorRuns, 'errors')],
-    legend: [
-      { kind: 'line', style: 'errors', name: 'errors, by the limits of their step', figure },
-      ...areas.toReversed(),
-    ],
-  };
+    series: [{ style: 'errors', name: 'errors, by the limits of their step', figure, runs: errorRuns }],
+    stacked: { areas: named, runs },
+    isEmpty: errors + all === 0,
+    missing: seconds.flat().length === 0 ? 'the generator told of no second.' : 'there were none in any second.',
+  });
 }
 
 /** On a logarithmic scale: a hit takes a fraction of a millisecond, a bad p99 a second. */
-export function latencyPlot(context: PlotContext, id: string): Plot {
+export function latencyPlot(context: PlotContext, id: string): Panel {
   const { timeline, record } = context;
   // A mean of percentiles is no percentile: several seconds are drawn as their worst p90 and p99 and their median p50.
-  const p99 = curve(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p99, 'worst');
-  const p90 = curve(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p90, 'worst');
-  const p50 = curve(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p50, 'middle');
+  const p99 = curveOver(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p99, 'worst');
+  const p90 = curveOver(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p90, 'worst');
+  const p50 = curveOver(context, timeline.seconds, ({ latencyMs }) => latencyMs?.p50, 'middle');
   const limits = record.summary.steps.flatMap(({ step }) => {
     const limit = step.limits?.maxP99Ms;
     const [from, to] = holdOf(step).map((seconds) => seconds * 1000);
     if (limit === undefined || from === undefined || to === undefined || from >= timeline.toMs) return [];
-    return [{ from, to, limit }];
+    return [[from, to, limit] as const];
   });
-  const max = limits.reduce((most, { limit }) => Math.max(most, limit), highest(p99, p90, p50));
-  const min = lowestAboveZero(p50, p90, p99) ?? 0.1;
-  const frame = createLogFrame({ fromMs: 0, toMs: timeline.toMs, min, max, heightPx: 230 });
-  const p50s = p50.flat().map(({ value }) => value);
-  const middle = p50s.toSorted((a, b) => a - b)[Math.floor(p50s.length / 2)];
-  return linePlot({
-    ...{ context, id, frame, text: durationText },
+  const middle = medianOf(p50.flat().map(({ value }) => value));
+  return linePlot(context, {
+    id,
+    heightPx: 230,
+    isLog: true,
     title: 'Time to the answer: p50, p90 and p99 of each second',
-    curves: [
-      { style: 'p99', name: 'p99', runs: p99, hasSpread: true },
+    tickText: durationText,
+    series: [
+      { style: 'p99', name: 'p99', runs: p99, isTinted: true },
       { style: 'p90', name: 'p90', runs: p90 },
       { style: 'p50', name: 'p50', runs: p50, figure: `${durationText(middle)} usually` },
+      { style: 'guard-limit', name: 'limit of the p99 of a whole step', levels: limits },
     ],
-    behind: limits.map(({ from, to, limit }) => level(frame, from, to, limit, 'guard-limit')),
-    legend:
-      limits.length === 0 ? [] : [{ kind: 'line', style: 'guard-limit', name: 'limit of the p99 of a whole step' }],
     notes: ['Each line of the grid is a multiple of the one below: equal distances are equal factors.'],
     missing: 'no second had an answer.',
   });

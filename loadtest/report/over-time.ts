@@ -1,24 +1,23 @@
+import { ends, note, reportSection, said, table } from '../../src/report/components.ts';
 import { countText, durationText, elapsedText } from '../../src/report/format.mjs';
-import { type Content, element, type Markup, said, table } from '../../src/report/markup.ts';
-import { backdrop } from '../../src/report/plot/backdrop.ts';
-import { FRAME_WIDTH, linearScale } from '../../src/report/plot/frame.ts';
-import { momentSign } from '../../src/report/plot/panel.ts';
+import { backdrop, momentSign, panelFigure, signLegend } from '../../src/report/plot/figure.ts';
+import { timeScale } from '../../src/report/plot/frame.ts';
+import type { Panel } from '../../src/report/plot/panel.ts';
+import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunEvent, RunRecord } from '../judge/record.ts';
 import { errorPlot, hitRatioPlot, latencyPlot, outcomePlot, ratePlot } from './answer-plots.ts';
 import { enginePermitsPlot, engineRatePlot, memoryPlot, processorPlot, storePlot } from './part-plots.ts';
 import {
   type Annotations,
-  annotationsOf,
   EVENT_SIGNS,
   isSigned,
-  type Plot,
   type PlotContext,
-  plotFigure,
+  runAnnotations,
   signsUsed,
+  spanOf,
 } from './plot.ts';
 import { timelineOf } from './timeline.ts';
-import { note, section } from './words.ts';
 
 /** In the order of the page: first the requests, then the parts. */
 const PLOTS = {
@@ -32,7 +31,7 @@ const PLOTS = {
   store: storePlot,
   memory: memoryPlot,
   processors: processorPlot,
-} as const satisfies Readonly<Record<string, (context: PlotContext, id: string) => Plot>>;
+} as const satisfies Readonly<Record<string, (context: PlotContext, id: string) => Panel>>;
 
 export type PlotName = keyof typeof PLOTS;
 
@@ -44,49 +43,37 @@ export function plotContext(record: RunRecord, judged: Judged): PlotContext {
   return { record, judged, timeline, columnMs: timeline.toMs / COLUMNS };
 }
 
-function runPlots(context: PlotContext): readonly Plot[] {
+function runPlots(context: PlotContext): readonly Panel[] {
   return Object.entries(PLOTS).map(([name, plot]) => plot(context, `plot-${name}`));
 }
 
-export function runPlot(context: PlotContext, name: PlotName): Plot {
+export function runPlot(context: PlotContext, name: PlotName): Panel {
   return PLOTS[name](context, `plot-${name}`);
 }
 
 const BACKDROP = 'over-time';
 
 /** All plots on one axis of time, and the events. */
-export function overTime(context: PlotContext): Markup {
-  const annotations = annotationsOf(context);
-  return section(
+export function overTime(context: PlotContext): TreeElement {
+  const annotations = runAnnotations(context);
+  return reportSection(
     'time',
     'Over time',
     plotKey(context, annotations),
-    backdrop({ id: BACKDROP, x: linearScale(0, context.timeline.toMs, 0, FRAME_WIDTH), ...annotations }),
-    runPlots(context).map((plot) => plotFigure(plot, BACKDROP)),
+    backdrop({ id: BACKDROP, x: timeScale(spanOf(context.timeline)), ...annotations }),
+    runPlots(context).map((plot) => panelFigure(plot, BACKDROP)),
     eventTable(context.record),
   );
 }
 
 /** Explains the plots and the duration of their points. */
-function plotKey(context: PlotContext, annotations: Annotations): Markup {
+function plotKey(context: PlotContext, annotations: Annotations): TreeElement {
   const signs = signsUsed(context.record, annotations);
-  return element(
-    'div',
-    {},
-    element(
-      'p',
-      {},
+  return h('div')(
+    h('p')(
       'All share one axis of time: since the first step began. The strip above each names the steps, where their rate holds; ramps between them stay blank, and a step that broke has a ✕ and a red tint.',
     ),
-    signs.length === 0
-      ? undefined
-      : element(
-          'ul',
-          { class: 'legend' },
-          signs.map(({ style, shape, words }) =>
-            element('li', {}, momentSign(style, shape), element('span', {}, words)),
-          ),
-        ),
+    signLegend(signs),
     note(pointsText(context)),
   );
 }
@@ -102,12 +89,9 @@ function pointsText({ timeline, columnMs }: PlotContext): string {
 const MAX_ROWS = 200;
 
 /** Actions of an operator, or of the script as an operator. */
-function eventTable({ events, summary }: RunRecord): Content {
+function eventTable({ events, summary }: RunRecord): Child {
   const inOrder = events.toSorted((a, b) => a.atMs - b.atMs);
-  // The first and the last ones are shown.
-  const shown =
-    inOrder.length > MAX_ROWS ? [...inOrder.slice(0, MAX_ROWS / 2), ...inOrder.slice(-MAX_ROWS / 2)] : inOrder;
-  const left = inOrder.length - shown.length;
+  const { shown, left } = ends(inOrder, MAX_ROWS);
   return [
     table<RunEvent>({
       caption: 'What was done meanwhile',
@@ -116,16 +100,15 @@ function eventTable({ events, summary }: RunRecord): Content {
         { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs - summary.startedAtMs) },
         { title: 'Kind', cell: kindCell },
         { title: 'What', isProse: true, cell: ({ text }) => said(text) },
-        { title: 'Drill', cell: ({ drill }) => (drill === undefined ? '' : element('code', {}, said(drill))) },
+        { title: 'Drill', cell: ({ drill }) => (drill === undefined ? '' : h('code')(said(drill))) },
       ],
       rows: shown,
     }),
-    left === 0 ? undefined : note(`${countText(left)} in the middle are not shown; run.json has them all.`),
+    left > 0 && note(`${countText(left)} in the middle are not shown; run.json has them all.`),
   ];
 }
 
-function kindCell({ kind }: RunEvent): Content {
+function kindCell({ kind }: RunEvent): Child {
   if (!isSigned(kind)) return said(kind);
-  const { style, shape } = EVENT_SIGNS[kind];
-  return element('span', { class: 'signed' }, momentSign(style, shape), ' ', kind);
+  return h('span', { class: 'signed' })(momentSign(EVENT_SIGNS[kind]), ' ', kind);
 }

@@ -1,3 +1,13 @@
+import {
+  bullets,
+  facts,
+  note,
+  reportSection,
+  said,
+  type TableColumn,
+  table,
+  verdictLine,
+} from '../../src/report/components.ts';
 import { reportDocument } from '../../src/report/document.ts';
 import {
   amountText,
@@ -8,16 +18,7 @@ import {
   perSecondText,
   utcText,
 } from '../../src/report/format.mjs';
-import {
-  type Column,
-  type Content,
-  element,
-  facts,
-  type Markup,
-  said,
-  table,
-  verdictLine,
-} from '../../src/report/markup.ts';
+import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
 import type { Comparison } from '../judge/compare.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { BaseRate, Machine, RunRecord } from '../judge/record.ts';
@@ -25,7 +26,7 @@ import type { Recovery } from '../judge/recovery.ts';
 import { comparisonSection } from './comparison-section.ts';
 import { overTime, plotContext } from './over-time.ts';
 import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';
-import { bullets, kneeWords, note, recoveryFigures, section, verdictWords } from './words.ts';
+import { kneeWords, recoveryFigures, verdictWords } from './words.ts';
 
 export interface ReportOptions {
   readonly record: RunRecord;
@@ -44,9 +45,7 @@ export function reportPage({ record, judged, against }: PageOptions): string {
     style: LOAD_STYLE,
     body: [
       heading(record, judged),
-      element(
-        'main',
-        {},
+      h('main')(
         conclusions(record, judged),
         stepTables(judged),
         publishedLadder(record, judged),
@@ -55,9 +54,7 @@ export function reportPage({ record, judged, against }: PageOptions): string {
         against === undefined ? undefined : comparisonSection(against),
         checksSection(record, judged),
       ),
-      element(
-        'footer',
-        {},
+      h('footer')(
         'A dash stands for what was not measured. Drawn from run.json beside this page, which holds every second.',
       ),
     ],
@@ -65,15 +62,13 @@ export function reportPage({ record, judged, against }: PageOptions): string {
 }
 
 /** The script with its purpose, the verdict, and the conditions of the run. */
-function heading(record: RunRecord, { verdict }: Judged): Markup {
+function heading(record: RunRecord, { verdict }: Judged): TreeElement {
   const { summary, machine, base, stack } = record;
-  return element(
-    'header',
-    {},
-    element('p', { class: 'kind' }, 'serpcache load report'),
-    element('h1', {}, said(summary.script), element('span', { class: 'soft' }, ' ', said(summary.purpose))),
+  return h('header')(
+    h('p', { class: 'kind' })('serpcache load report'),
+    h('h1')(said(summary.script), h('span', { class: 'soft' })(' ', said(summary.purpose))),
     verdictLine(verdictWords(verdict)),
-    verdict.kind === 'invalid' ? bullets(verdict.reasons, 'plain reasons') : undefined,
+    verdict.kind === 'invalid' ? bullets(verdict.reasons.map(said), 'plain reasons') : undefined,
     facts([
       ['When', `${utcText(summary.startedAtMs)}, for ${durationText(summary.durationMs)}`],
       ['Base rate, x1', baseWords(base)],
@@ -82,13 +77,13 @@ function heading(record: RunRecord, { verdict }: Judged): Markup {
       ['Queries', queryWords(record)],
       ['Machine of the generator', machineWords(machine)],
       ['k6', said(machine.k6)],
-      ['Run', element('code', {}, said(record.id))],
-      ['To run it again', element('code', {}, said(record.command))],
+      ['Run', h('code')(said(record.id))],
+      ['To run it again', h('code')(said(record.command))],
     ]),
   );
 }
 
-function baseWords({ rps, from, saturationRps, saturated }: BaseRate): Content {
+function baseWords({ rps, from, saturationRps, saturated }: BaseRate): Child {
   const rate = perSecondText(rps);
   if (from === 'told') return `${rate}, as it was told`;
   const of =
@@ -98,13 +93,13 @@ function baseWords({ rps, from, saturationRps, saturated }: BaseRate): Content {
   return [`${rate}: an eighth${of}; measured just before. `, saturated === undefined ? undefined : said(saturated)];
 }
 
-function targetWords({ summary }: RunRecord): Content {
+function targetWords({ summary }: RunRecord): Child {
   const { baseUrls, adminUrls } = summary.target;
   const admin = adminUrls.length === 0 ? ['; no admin address: nothing inside could be seen'] : [];
   return [baseUrls.map((url, i) => [i === 0 ? undefined : ', ', said(url)]), ...admin];
 }
 
-function queryWords({ summary }: RunRecord): Content {
+function queryWords({ summary }: RunRecord): Child {
   const { file, count, domains, exponent, offset, onceShare, seed } = summary.queries;
   return [
     `${countText(count)} of `,
@@ -116,7 +111,7 @@ function queryWords({ summary }: RunRecord): Content {
   ];
 }
 
-function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }: Machine): Content {
+function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }: Machine): Child {
   const pinned = [
     generatorCpus === undefined ? [] : [`generator on ${generatorCpus}`],
     serviceCpus === undefined ? [] : [`service on ${serviceCpus}`],
@@ -131,34 +126,32 @@ function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }
 }
 
 /** The results in a few sentences. */
-function conclusions(record: RunRecord, judged: Judged): Markup {
+function conclusions(record: RunRecord, judged: Judged): TreeElement {
   const { bottleneck, verdict } = judged;
   const knee = kneeWords(judged);
-  return section(
+  return reportSection(
     'meaning',
     'What it means',
     verdict.kind === 'invalid'
-      ? element(
-          'p',
-          {},
-          element('strong', {}, 'This run is invalid because of its generator.'),
+      ? h('p')(
+          h('strong')('This run is invalid because of its generator.'),
           ' What follows says what happened, not what the service can do: nothing of it counts for or against the service.',
         )
       : undefined,
-    knee === undefined ? undefined : element('p', {}, said(knee)),
-    element('p', {}, said(bottleneck.words)),
+    knee === undefined ? undefined : h('p')(said(knee)),
+    h('p')(said(bottleneck.words)),
     recoveryTable(record, judged),
   );
 }
 
-function recoveryTable(record: RunRecord, { recoveries }: Judged): Content {
+function recoveryTable(record: RunRecord, { recoveries }: Judged): Child {
   const drawn = table<Recovery>({
     caption: 'Each loss: how deep it went, and when it was over',
     narrow: 'cards',
     columns: [
       { title: 'Step', cell: ({ step }) => said(step) },
       ...recoveryFigures(record).map(
-        ({ title, text, isProse = false }): Column<Recovery> =>
+        ({ title, text, isProse = false }): TableColumn<Recovery> =>
           isProse ? { title, isProse, cell: (one) => said(text(one)) } : { title, isNumber: true, cell: text },
       ),
     ],
@@ -184,7 +177,6 @@ export const LOAD_STYLE = `
 .line.dropped,.spread.dropped{--own:var(--line-broken);stroke-width:2;stroke-dasharray:2 2}
 .line.errors{--own:var(--line-ceiling);stroke-width:2;stroke-dasharray:2 2}
 .line.p90{--own:var(--line-noted);stroke-dasharray:3 2}
-.line.hits,.spread.hits{--own:var(--line-recovered)}
 .line.before{--own:var(--line-ceiling);stroke-dasharray:1.5 3}
 .line.nodes,.spread.nodes{--own:var(--line-control)}
 .line.store,.spread.store{--own:var(--line-p50);stroke-dasharray:7 3}

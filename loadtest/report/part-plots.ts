@@ -1,10 +1,11 @@
 import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.mjs';
-import type { Run } from '../../src/report/plot/series.ts';
+import { atFloor, highest, type PointRun } from '../../src/report/plot/curve.ts';
+import type { Panel } from '../../src/report/plot/panel.ts';
 import { overDomains, replicasOf, sumOfKnown, totalPerSecond } from '../judge/series.ts';
 import { machineBusyShare } from '../judge/step-figures.ts';
 import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
 import type { StoreSample } from '../sample/store.ts';
-import { curve, highest, linePlot, type Plot, type PlotContext } from './plot.ts';
+import { curveOver, linePlot, type PlotContext } from './plot.ts';
 import type { SamplePair } from './timeline.ts';
 
 const MISSING = 'no admin address was given, or it answered nothing.';
@@ -14,54 +15,53 @@ function rateCurve<T extends { readonly name: string }>(
   context: PlotContext,
   partsOf: (sample: Sample) => readonly T[],
   read: (part: T) => number | undefined,
-): readonly Run[] {
-  return curve(context, context.timeline.samples, (pair) => totalPerSecond(pair, partsOf, read), 'mean');
+): readonly PointRun[] {
+  return curveOver(context, context.timeline.samples, (pair) => totalPerSecond(pair, partsOf, read), 'mean');
 }
 
-export function engineRatePlot(context: PlotContext, id: string): Plot {
+export function engineRatePlot(context: PlotContext, id: string): Panel {
   const rate = (read: (domain: DomainSample) => number) => rateCurve(context, replicasOf, overDomains(read));
   const failures = rate(({ engineFailures }) => engineFailures);
-  return linePlot({
-    ...{ context, id, text: perSecondText },
+  return linePlot(context, {
+    id,
+    tickText: perSecondText,
     title: 'Engine calls, per second',
-    curves: [
-      { style: 'engine', name: 'calls', runs: rate(({ engineCalls }) => engineCalls), hasSpread: true },
-      { style: 'failed', name: 'failed', runs: highest(failures) > 0 ? failures : [], hasSpread: true },
+    series: [
+      { style: 'engine', name: 'calls', runs: rate(({ engineCalls }) => engineCalls), isTinted: true },
+      { style: 'failed', name: 'failed', runs: highest(failures) > 0 ? failures : [], isTinted: true },
     ],
     missing: MISSING,
   });
 }
 
 /** Permits in use and their limits. */
-export function enginePermitsPlot(context: PlotContext, id: string): Plot {
+export function enginePermitsPlot(context: PlotContext, id: string): Panel {
   const level = (read: (domain: DomainSample) => number | undefined, combine: 'worst' | 'middle') => {
     const total = ([, after]: SamplePair) => sumOfKnown(after.replicas.map(overDomains(read)));
-    return curve(context, context.timeline.samples, total, combine);
+    return curveOver(context, context.timeline.samples, total, combine);
   };
   const queued = level(({ engineQueued }) => engineQueued, 'worst');
   const open = level(({ breaker }) => (breaker === 2 ? 1 : undefined), 'worst');
   const inFlight = level(({ engineInFlight }) => engineInFlight, 'worst');
   const fullest = fullestDomain(context);
-  return linePlot({
-    ...{ context, id, text: countText, isWhole: true, heightPx: 130 },
+  return linePlot(context, {
+    id,
+    tickText: countText,
+    isWhole: true,
+    heightPx: 130,
     title: 'Engine calls in flight, of all processes and domains',
-    curves: [
-      { style: 'open', name: 'a breaker open', runs: atFloor(open), figure: '' },
-      { style: 'ceiling', name: 'ceiling', runs: level(({ engineCeiling }) => engineCeiling, 'middle') },
-      { style: 'limit', name: 'limit at that time', runs: level(({ engineLimit }) => engineLimit, 'middle') },
+    series: [
+      { style: 'engine', name: 'in flight', runs: inFlight, isTinted: true },
       { style: 'queued', name: 'waiting', runs: highest(queued) > 0 ? queued : [] },
-      { style: 'engine', name: 'in flight', runs: inFlight, hasSpread: true },
+      { style: 'limit', name: 'limit at that time', runs: level(({ engineLimit }) => engineLimit, 'middle') },
+      { style: 'ceiling', name: 'ceiling', runs: level(({ engineCeiling }) => engineCeiling, 'middle') },
+      { style: 'open', name: 'a breaker open', runs: atFloor(open), figure: '' },
     ],
     notes: [
       `Seen about once a second: peaks in between are not in it.${fullest === undefined ? '' : ` Fullest domain: ${fullest}.`}`,
     ],
     missing: MISSING,
   });
-}
-
-/** A broad bar along the floor, which hides no curve. */
-function atFloor(runs: readonly Run[]): readonly Run[] {
-  return runs.map((run) => run.map((point) => ({ ...point, value: 0 })));
 }
 
 /** The domain with the highest share of its own ceiling, which the sum of all domains does not show. */
@@ -85,7 +85,7 @@ function fullestDomain({ record }: PlotContext): string | undefined {
 const UNANSWERED = ['refused', 'node-open', 'store-down', 'store-saturated', 'store-slow'];
 
 /** Store commands, as the processes and as the nodes count them. */
-export function storePlot(context: PlotContext, id: string): Plot {
+export function storePlot(context: PlotContext, id: string): Panel {
   const ofReplicas = (count: (commands: DomainSample['storeCommands']) => number | undefined) =>
     rateCurve(
       context,
@@ -96,18 +96,19 @@ export function storePlot(context: PlotContext, id: string): Plot {
   const asked = ofReplicas((commands) => sumOfKnown(Object.values(commands)));
   const failed = ofReplicas((commands) => sumOfKnown(UNANSWERED.map((outcome) => commands[outcome] ?? 0)));
   const evicted = ofNodes((node) => node.evicted);
-  return linePlot({
-    ...{ context, id, text: perSecondText },
+  return linePlot(context, {
+    id,
+    tickText: perSecondText,
     title: 'Store commands, per second',
-    curves: [
+    series: [
       {
         style: 'nodes',
         name: 'at the nodes, all commands',
         runs: ofNodes(({ commands }) => commands),
-        hasSpread: true,
+        isTinted: true,
       },
-      { style: 'store', name: 'of the service, as it counts them', runs: asked, hasSpread: true },
-      { style: 'failed', name: 'of those without an answer', runs: highest(failed) > 0 ? failed : [], hasSpread: true },
+      { style: 'store', name: 'of the service, as it counts them', runs: asked, isTinted: true },
+      { style: 'failed', name: 'of those without an answer', runs: highest(failed) > 0 ? failed : [], isTinted: true },
       { style: 'dropped', name: 'keys evicted', runs: highest(evicted) > 0 ? evicted : [] },
     ],
     missing: 'neither the processes nor the nodes could be asked.',
@@ -117,9 +118,9 @@ export function storePlot(context: PlotContext, id: string): Plot {
 const SERVICE = /^serpcache/;
 
 /** Memory of the service and of its stores. */
-export function memoryPlot(context: PlotContext, id: string): Plot {
+export function memoryPlot(context: PlotContext, id: string): Panel {
   const level = (read: (sample: Sample) => readonly (number | undefined)[]) =>
-    curve(context, context.timeline.samples, ([, after]) => sumOfKnown(read(after)), 'worst');
+    curveOver(context, context.timeline.samples, ([, after]) => sumOfKnown(read(after)), 'worst');
   const curves = [
     { style: 'service', name: 'service, resident', runs: level(serviceBytes) },
     { style: 'hits', name: 'of which L1', runs: level(({ replicas }) => replicas.map((one) => one.memoryBytes)) },
@@ -127,10 +128,11 @@ export function memoryPlot(context: PlotContext, id: string): Plot {
   ];
   // In powers of 1,024 the ticks are round.
   const unit = 1024 ** Math.max(0, Math.floor(Math.log2(highest(...curves.map(({ runs }) => runs))) / 10));
-  return linePlot({
-    ...{ context, id, text: (units: number) => bytesText(units * unit) },
+  return linePlot(context, {
+    id,
+    tickText: (units: number) => bytesText(units * unit),
     title: 'Memory',
-    curves: curves.map((one) => ({ ...one, runs: inUnits(one.runs, unit) })),
+    series: curves.map((one) => ({ ...one, runs: inUnits(one.runs, unit) })),
     missing: 'neither the processes nor the stores could be asked.',
   });
 }
@@ -142,7 +144,7 @@ function serviceBytes({ replicas, processes }: Sample): readonly (number | undef
   return processes.filter(({ name }) => SERVICE.test(name)).map(({ residentBytes }) => residentBytes);
 }
 
-function inUnits(runs: readonly Run[], unit: number): readonly Run[] {
+function inUnits(runs: readonly PointRun[], unit: number): readonly PointRun[] {
   return runs.map((run) =>
     run.map(({ value, low, high, ...rest }) => ({ ...rest, value: value / unit, low: low / unit, high: high / unit })),
   );
@@ -151,7 +153,7 @@ function inUnits(runs: readonly Run[], unit: number): readonly Run[] {
 type WithCpu = Pick<ReplicaSample, 'name' | 'cpuSeconds'>;
 
 /** Processor use by part, and of the whole machine. */
-export function processorPlot(context: PlotContext, id: string): Plot {
+export function processorPlot(context: PlotContext, id: string): Panel {
   const { cores } = context.record.machine;
   const processes = (names: RegExp) => (sample: Sample) => sample.processes.filter(({ name }) => names.test(name));
   const service = (sample: Sample): readonly WithCpu[] => {
@@ -168,12 +170,15 @@ export function processorPlot(context: PlotContext, id: string): Plot {
     {
       style: 'machine',
       name: 'all of the machine',
-      runs: curve(context, context.timeline.samples, machineCores, 'mean'),
+      runs: curveOver(context, context.timeline.samples, machineCores, 'mean'),
     },
   ];
   const unseen = curves.filter(({ runs }) => runs.length === 0).map(({ name }) => name);
-  return linePlot({
-    ...{ context, id, text: amountText, curves, heightPx: 190 },
+  return linePlot(context, {
+    id,
+    tickText: amountText,
+    series: curves,
+    heightPx: 190,
     title: 'Processor use, in cores',
     notes: [
       `The machine that ran k6 has ${countText(cores)} ${cores === 1 ? 'core' : 'cores'}.${unseen.length === 0 ? '' : ` Not measured: ${unseen.join(', ')}.`}`,

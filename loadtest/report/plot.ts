@@ -1,86 +1,11 @@
-import { type Content, element, type Markup } from '../../src/report/markup.ts';
-import type { Band, Moment } from '../../src/report/plot/backdrop.ts';
-import { createFrame, type Frame } from '../../src/report/plot/frame.ts';
-import { type LegendEntry, type Panel, panelFigure } from '../../src/report/plot/panel.ts';
-import { type Combine, condense, line, type Point, type Run, spread } from '../../src/report/plot/series.ts';
+import { type Combine, curve, highest, type PointRun, type SliceRuns } from '../../src/report/plot/curve.ts';
+import type { Band, Moment } from '../../src/report/plot/figure.ts';
+import { type Panel, plotPanel, type Series } from '../../src/report/plot/panel.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunRecord } from '../judge/record.ts';
 import { holdOf } from '../k6/kit/step.ts';
 import type { StepSummary } from '../k6/kit/summary.ts';
-import { defined } from '../sample/sample.ts';
-import type { Slice, Timeline, Track } from './timeline.ts';
-
-/** A drawn plot, or the reason why there is none. */
-export type Plot = Panel | { readonly id: string; readonly title: string; readonly missing: string };
-
-interface Curve {
-  readonly style: string;
-  readonly name: string;
-  readonly runs: readonly Run[];
-  /** Its maximum by default; an empty text shows none. */
-  readonly figure?: string;
-  /** Tints the range between the lowest and the highest value of each point. */
-  readonly hasSpread?: boolean;
-}
-
-interface LinePlotOptions {
-  readonly context: PlotContext;
-  readonly id: string;
-  readonly title: string;
-  readonly text: (value: number) => string;
-  /** A curve without a point is neither drawn nor named. */
-  readonly curves: readonly Curve[];
-  readonly heightPx?: number;
-  /** By default from 0 to the maximum of the curves. */
-  readonly frame?: Frame;
-  readonly isWhole?: boolean;
-  /** Behind the curves. */
-  readonly behind?: readonly (Markup | undefined)[];
-  readonly legend?: readonly LegendEntry[];
-  readonly notes?: readonly string[];
-  readonly isDetailed?: boolean;
-  /** Shown when no curve has a point. */
-  readonly missing: string;
-}
-
-/** A plot of lines over the time of the run. */
-export function linePlot(options: LinePlotOptions): Plot {
-  const { context, id, title, text, heightPx = 150, isWhole = false, behind = [], legend = [], isDetailed } = options;
-  const curves = options.curves.filter(({ runs }) => runs.length > 0);
-  if (curves.length === 0) return { id, title, missing: options.missing };
-  const max = highest(...curves.map(({ runs }) => runs));
-  const frame = options.frame ?? createFrame({ fromMs: 0, toMs: context.timeline.toMs, max, heightPx, isWhole });
-  const named = curves.map((one) => ({ ...one, figure: one.figure ?? `${text(highest(one.runs))} at most` }));
-  return {
-    id,
-    title,
-    words: `${title}, over time. ${named.map(({ name, figure }) => (figure === '' ? name : `${name}: ${figure}`)).join('; ')}.`,
-    frame,
-    tickText: text,
-    drawn: [
-      ...behind,
-      ...curves.map(({ hasSpread, runs, style }) => (hasSpread ? spread(frame, runs, style) : undefined)),
-      ...curves.map(({ runs, style }) => line(frame, runs, style)),
-    ],
-    legend: [
-      ...named.map(
-        ({ style, name, figure }) => ({ kind: 'line', style, name, ...(figure !== '' && { figure }) }) as const,
-      ),
-      ...legend,
-    ],
-    ...defined({ notes: options.notes, isDetailed }),
-    isEmpty: false,
-  };
-}
-
-export function isPanel(plot: Plot): plot is Panel {
-  return 'frame' in plot;
-}
-
-export function plotFigure(plot: Plot, backdropId: string): Content {
-  if (isPanel(plot)) return panelFigure(plot, backdropId);
-  return element('p', { class: 'note missing' }, element('strong', {}, plot.title), `: ${plot.missing}`);
-}
+import type { Timeline } from './timeline.ts';
 
 /** The data of a plot, and its horizontal resolution. */
 export interface PlotContext {
@@ -91,45 +16,46 @@ export interface PlotContext {
   readonly columnMs: number;
 }
 
+interface LinePlotOptions extends Omit<Parameters<typeof plotPanel>[1], 'words' | 'series'> {
+  /**
+   * A curve without a point is neither drawn nor named. Its figure is its maximum by default; an empty text shows none.
+   */
+  readonly series: readonly Series[];
+  /** Shown when no curve has a point. */
+  readonly missing: string;
+}
+
+/** A plot of lines over the time of the run. */
+export function linePlot({ timeline }: PlotContext, options: LinePlotOptions): Panel {
+  const { title, tickText } = options;
+  const series = options.series
+    .filter(({ runs = [], levels = [], figure }) => runs.length + levels.length > 0 || figure === 'none')
+    .map(({ figure, ...one }) => {
+      const most = one.runs && `${tickText(highest(one.runs))} at most`;
+      return { ...one, figure: figure === '' ? undefined : (figure ?? most) };
+    });
+  const named = series.filter(({ runs = [] }) => runs.length > 0);
+  const figures = named.map(({ name, figure }) => (figure === undefined ? name : `${name}: ${figure}`)).join('; ');
+  return plotPanel(spanOf(timeline), { ...options, words: `${title}, over time. ${figures}.`, series });
+}
+
+export function spanOf({ toMs }: Timeline): { readonly fromMs: number; readonly toMs: number } {
+  return { fromMs: 0, toMs };
+}
+
 /** A figure over time. The line is broken where the figure is missing. */
-export function curve<T>(
+export function curveOver<T>(
   { columnMs }: PlotContext,
-  track: Track<T>,
+  slices: SliceRuns<T>,
   read: (data: T) => number | undefined,
   combine: Combine,
-  weigh: (data: T, seconds: number) => number = (_, seconds) => seconds,
-): readonly Run[] {
-  const runs = track.flatMap((slices) => {
-    const found: Point[][] = [[]];
-    for (const { fromMs, toMs, data } of slices) {
-      const seconds = (toMs - fromMs) / 1000;
-      const value = read(data);
-      if (value === undefined || !Number.isFinite(value)) found.push([]);
-      else found.at(-1)?.push({ fromMs, toMs, value, low: value, high: value, weight: weigh(data, seconds) });
-    }
-    return found.filter((run) => run.length > 0);
-  });
-  return condense(runs, 0, columnMs, combine);
-}
-
-/** The slices that share a point of a condensed line. */
-export function columnsOf<T>({ columnMs }: PlotContext, run: readonly Slice<T>[]): readonly (readonly Slice<T>[])[] {
-  return [...Map.groupBy(run, ({ fromMs, toMs }) => Math.floor((fromMs + toMs) / 2 / columnMs)).values()];
-}
-
-export function highest(...some: readonly (readonly Run[])[]): number {
-  return some.flat(2).reduce((most, point) => Math.max(most, point.high), 0);
-}
-
-/** Undefined without a point above 0. */
-export function lowestAboveZero(...some: readonly (readonly Run[])[]): number | undefined {
-  return some
-    .flat(2)
-    .reduce<number | undefined>((least, { low }) => (low > 0 ? Math.min(least ?? low, low) : least), undefined);
+  weigh?: (data: T) => number,
+): readonly PointRun[] {
+  return curve(slices, read, { columnMs, combine, weigh });
 }
 
 /** The steps as bands behind every plot of a run, and the events as lines across it. */
-export type Annotations = ReturnType<typeof annotationsOf>;
+export type Annotations = ReturnType<typeof runAnnotations>;
 
 /** More would hide the curves; the table of events has them. */
 const MAX_MOMENTS = 40;
@@ -145,7 +71,7 @@ export const EVENT_SIGNS = {
   recovered: { style: 'recovered', shape: 'disc', words: 'the hit ratio was back, and stayed' },
 } as const satisfies Readonly<Record<string, Sign>>;
 
-export function annotationsOf({ record, judged, timeline }: PlotContext) {
+export function runAnnotations({ record, judged, timeline }: PlotContext) {
   const { summary, events } = record;
   const bands = summary.steps.flatMap((one, i) => bandsOf(one, i, timeline.toMs));
   const done = events.flatMap(({ atMs, kind }): readonly Moment[] => {

@@ -1,20 +1,19 @@
-import { lightStyle, PLOT_STYLE } from '../../src/report/document.ts';
+import { PLOT_STYLE } from '../../src/report/document.ts';
 import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.mjs';
-import { element, styleSheet } from '../../src/report/markup.ts';
-import { backdrop } from '../../src/report/plot/backdrop.ts';
-import { FRAME_WIDTH, linearScale, STRIP_PX, TIMES_PX, valueAxis } from '../../src/report/plot/frame.ts';
-import { type LegendEntry, momentSign, panelDrawing, SWATCH_PX, swatch } from '../../src/report/plot/panel.ts';
+import { backdrop, momentSign, panelDrawing, SWATCH_PX, swatch, valueAxis } from '../../src/report/plot/figure.ts';
+import { STRIP_PX, TIMES_PX, timeScale } from '../../src/report/plot/frame.ts';
+import { h } from '../../src/report/tree.ts';
 import { type Judged, judge } from '../judge/judge.ts';
 import type { BaseRate, RunRecord } from '../judge/record.ts';
 import type { StepFigures } from '../judge/step-figures.ts';
-import { PICTURE_STYLE } from '../labs/kit/chart.ts';
 import { PLOTS } from '../labs/kit/finding.ts';
 import { measuredWords, tableOfCells } from '../labs/kit/markdown.ts';
+import { EDGE_PX, PICTURE_PX, pictureSvg } from '../labs/kit/picture.ts';
 import { parseRecord, publishSection, recordText, type Section } from '../labs/kit/publish.ts';
 import { prose } from '../labs/kit/text.ts';
 import { type PlotName, plotContext, runPlot } from './over-time.ts';
 import { LOAD_STYLE, type ReportOptions } from './page.ts';
-import { annotationsOf, isPanel, type Sign, signsUsed } from './plot.ts';
+import { runAnnotations, signsUsed, spanOf } from './plot.ts';
 import { CLIENT_FIGURES, PART_FIGURES, publishedWords, type StepFigure } from './tables.ts';
 import { runOfThinned, type ThinnedRun, thinRun } from './thin-run.ts';
 import { kneeWords, recoveryFigures, resultWords } from './words.ts';
@@ -120,70 +119,41 @@ function strideWords({ sampleStride }: ThinnedRun): string {
   return ` One sample of ${sampleStride} is kept there: peaks of levels may be missing.`;
 }
 
-const [WIDTH_PX, EDGE_PX, AXIS_PX] = [960, 16, 62];
-const [TITLE_PX, ROW_PX, GAP_PX] = [34, 21, 18];
-/** Width of a letter in the legend, a little more than the average, so that entries do not overlap. */
-const LETTER_PX = 6.9;
-
-const OWN_STYLE = `${PICTURE_STYLE}.entry .soft{fill:var(--soft)}\n`;
+const AXIS_PX = 62;
 
 /** One plot of a run as an SVG file on a light background; undefined when it was not measured. */
 export function plotSvg({ record, judged }: ReportOptions, name: PlotName): string | undefined {
   const context = plotContext(record, judged);
   const panel = runPlot(context, name);
-  if (!isPanel(panel)) return undefined;
-  const annotations = annotationsOf(context);
+  if (panel.isEmpty) return undefined;
+  const annotations = runAnnotations(context);
   const signs = signsUsed(record, annotations).filter(({ shape }) => panel.isDetailed || shape !== 'disc');
-  const legend = laidOut(entriesOf(panel.legend, signs));
-  const topPx = TITLE_PX + legend.rows * ROW_PX + 8;
-  const heightPx = topPx + STRIP_PX + panel.frame.heightPx + TIMES_PX + 10;
-  const widthPx = WIDTH_PX - 2 * EDGE_PX - AXIS_PX;
-  const size = { width: WIDTH_PX, height: heightPx, viewBox: `0 0 ${WIDTH_PX} ${heightPx}` };
-  const file = element(
-    'svg',
-    { xmlns: 'http://www.w3.org/2000/svg', ...size },
-    // A style is not escaped: only constants.
-    styleSheet(`${lightStyle()}${PLOT_STYLE}${LOAD_STYLE}${OWN_STYLE}`),
-    element('rect', { class: 'paper', ...{ width: WIDTH_PX, height: heightPx, rx: 6 } }),
-    element('text', { class: 'heading', x: EDGE_PX, y: 24 }, `${record.summary.script}: ${panel.title}`),
-    legend.drawn,
-    backdrop({ id: 'run', x: linearScale(0, context.timeline.toMs, 0, FRAME_WIDTH), ...annotations }),
-    element('g', { transform: `translate(${EDGE_PX} ${topPx})` }, valueAxis(panel.frame, panel.tickText)),
-    panelDrawing(panel, 'run', { x: EDGE_PX + AXIS_PX, y: topPx, width: widthPx }),
-  );
-  return `${file.markup}\n`;
-}
-
-/** The legend of the plot, then the signs of events. */
-function entriesOf(legend: readonly LegendEntry[], signs: readonly Sign[]) {
-  return [
-    ...legend.map(({ kind, style, name, figure = '' }) => ({
-      sign: (x: number, y: number) => swatch(kind, style, { x, y: y + 4 }),
-      ...{ signPx: SWATCH_PX[kind], name, figure },
-    })),
-    ...signs.map(({ style, shape, words }) => ({
-      sign: (x: number, y: number) => element('g', { transform: `translate(${x} ${y + 2})` }, momentSign(style, shape)),
-      ...{ signPx: 16, name: words, figure: '' },
-    })),
-  ];
-}
-
-/** The entries in rows from left to right. */
-function laidOut(entries: ReturnType<typeof entriesOf>) {
-  let [x, row] = [EDGE_PX, 0];
-  const drawn = entries.map(({ sign, signPx, name, figure }) => {
-    const textPx = signPx + 7;
-    const wide = textPx + `${name} ${figure}`.length * LETTER_PX;
-    if (x > EDGE_PX && x + wide > WIDTH_PX - EDGE_PX) [x, row] = [EDGE_PX, row + 1];
-    const y = TITLE_PX + row * ROW_PX;
-    const text = element(
-      'text',
-      { class: 'entry', x: x + textPx, y: y + 14 },
-      ...[`${name} `, element('tspan', { class: 'soft' }, figure)],
-    );
-    const one = element('g', {}, sign(Math.round(x), y), text);
-    x += wide + GAP_PX;
-    return one;
+  return pictureSvg({
+    title: `${record.summary.script}: ${panel.title}`,
+    words: panel.words ?? '',
+    style: `${PLOT_STYLE}${LOAD_STYLE}`,
+    legend: [
+      ...panel.legend.map(({ kind, style, name, figure }) => ({
+        sample: (x: number, y: number) => swatch(kind, style, { x, y: y + 4 }),
+        samplePx: SWATCH_PX[kind],
+        name,
+        figure,
+      })),
+      ...signs.map(({ words, ...sign }) => ({
+        sample: (x: number, y: number) => h('g', { transform: `translate(${x} ${y + 2})` })(momentSign(sign)),
+        samplePx: 16,
+        name: words,
+      })),
+    ],
+    body: (legendEndPx) => {
+      const topPx = legendEndPx + 8;
+      const place = { x: EDGE_PX + AXIS_PX, y: topPx, width: PICTURE_PX - 2 * EDGE_PX - AXIS_PX };
+      const drawn = [
+        backdrop({ id: 'run', x: timeScale(spanOf(context.timeline)), ...annotations }),
+        h('g', { transform: `translate(${EDGE_PX} ${topPx})` })(valueAxis(panel.frame, panel.tickText)),
+        panelDrawing({ ...panel, words: undefined }, 'run', place),
+      ];
+      return { drawn, endPx: topPx + STRIP_PX + panel.frame.heightPx + TIMES_PX + 10 };
+    },
   });
-  return { drawn, rows: entries.length === 0 ? 0 : row + 1 };
 }

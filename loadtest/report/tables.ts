@@ -1,3 +1,4 @@
+import { facts, note, reportSection, said, type TableColumn, table } from '../../src/report/components.ts';
 import {
   amountText,
   bytesText,
@@ -8,7 +9,7 @@ import {
   timesText,
   UNKNOWN,
 } from '../../src/report/format.mjs';
-import { type Column, type Content, element, facts, type Markup, said, table } from '../../src/report/markup.ts';
+import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunRecord } from '../judge/record.ts';
 import type { ResourceUse } from '../judge/resources.ts';
@@ -16,7 +17,7 @@ import type { StepFigures } from '../judge/step-figures.ts';
 import { plannedRate } from '../k6/kit/step.ts';
 import type { CheckSummary, Latency, Verdict } from '../k6/kit/summary.ts';
 import { countOf, OUTCOME_LAYERS, PAGELESS_LAYERS } from './answer-plots.ts';
-import { note, resultMark, section } from './words.ts';
+import { resultMark } from './words.ts';
 
 export interface StepFigure {
   readonly title: string;
@@ -76,12 +77,12 @@ function permitsText({ engineInFlightMax: most, engineCeiling: ceiling }: StepFi
 }
 
 /** Two tables with a row for each step: the clients' view, then the load of the parts. */
-export function stepTables({ steps, verdict }: Judged): Markup {
-  const numbers = (figures: readonly StepFigure[]): readonly Column<StepFigures>[] =>
+export function stepTables({ steps, verdict }: Judged): TreeElement {
+  const numbers = (figures: readonly StepFigure[]): readonly TableColumn<StepFigures>[] =>
     figures.map(({ title, text }) => ({ title, isNumber: true, cell: text }));
   const parts = Object.values(PART_FIGURES).filter(({ text }) => steps.some((step) => text(step) !== UNKNOWN));
   const absent = Object.values(PART_FIGURES).filter((one) => !parts.includes(one));
-  return section(
+  return reportSection(
     'steps',
     'Step by step',
     table<StepFigures>({
@@ -110,19 +111,19 @@ export function stepTables({ steps, verdict }: Judged): Markup {
   );
 }
 
-function stepName({ summary: { step } }: StepFigures): Content {
-  return [said(step.name), ' ', element('span', { class: 'soft title' }, said(step.title))];
+function stepName({ summary: { step } }: StepFigures): Child {
+  return [said(step.name), ' ', h('span', { class: 'soft title' })(said(step.title))];
 }
 
-function resultCell({ summary }: StepFigures, verdict: Verdict): Content {
+function resultCell({ summary }: StepFigures, verdict: Verdict): Child {
   const why = summary.broken.length === 0 ? undefined : [': ', said(summary.broken.join('; '))];
   return [resultMark(summary.result, verdict), why];
 }
 
 /** The use of every resource, fullest first. */
-export function resourceTable({ resources, steps, bottleneck }: Judged): Markup {
+export function resourceTable({ resources, steps, bottleneck }: Judged): TreeElement {
   const { unmeasured } = bottleneck;
-  return section(
+  return reportSection(
     'resources',
     'What was how full',
     table<ResourceUse>({
@@ -132,7 +133,7 @@ export function resourceTable({ resources, steps, bottleneck }: Judged): Markup 
         { title: 'What', cell: ({ name }) => said(name) },
         { title: 'Kind', cell: ({ kind }) => kind },
         ...steps.map(
-          ({ summary }, at): Column<ResourceUse> => ({
+          ({ summary }, at): TableColumn<ResourceUse> => ({
             title: summary.step.name,
             isNumber: true,
             cell: ({ byStep }) => percentText(byStep[at]),
@@ -171,12 +172,12 @@ export function publishedWords({ summary }: RunRecord, { summary: { step } }: St
 }
 
 /** The published ladder beside this run, for the script with the same rungs. */
-export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judged): Markup | undefined {
+export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judged): TreeElement | undefined {
   const rungs = steps.filter(({ summary: { step } }) => step.multiplier !== undefined);
   if (summary.script !== 'x-load' || rungs.length === 0) return undefined;
   const published = (ladder: Readonly<Record<number, string>>) => (rung: StepFigures) =>
     ladder[rung.summary.step.multiplier ?? Number.NaN] ?? UNKNOWN;
-  return section(
+  return reportSection(
     'ladder',
     'Beside a published ladder',
     table<StepFigures>({
@@ -199,12 +200,12 @@ export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judg
 }
 
 /** The checks of the answers, the generator, and the command that repeats the run. */
-export function checksSection({ summary, command }: RunRecord, { steps }: Judged): Markup {
+export function checksSection({ summary, command }: RunRecord, { steps }: Judged): TreeElement {
   const { requests, dropped, vusUsed, vusCap, emptyThresholds } = summary.generator;
   const cores = steps.flatMap(({ generatorCores }) => generatorCores ?? []);
   const most = cores.length === 0 ? undefined : Math.max(...cores);
   const share = vusCap > 0 ? ` (${percentText(vusUsed / vusCap)})` : '';
-  return section(
+  return reportSection(
     'trust',
     'Checks, generator, and again',
     table<CheckSummary>({
@@ -219,7 +220,7 @@ export function checksSection({ summary, command }: RunRecord, { steps }: Judged
       rows: summary.checks,
       none: 'No answer was checked.',
     }),
-    element('h3', {}, 'The generator'),
+    h('h3')('The generator'),
     facts([
       ['Requests', countText(requests)],
       ['Due, but not begun', countText(dropped)],
@@ -230,15 +231,13 @@ export function checksSection({ summary, command }: RunRecord, { steps }: Judged
     note(
       'Requests are begun when they are due, whether or not earlier ones were answered. A run whose generator could not begin them all, or nearly ran out of virtual users or of processor time, is invalid.',
     ),
-    element('h3', {}, 'To run it again'),
-    element('pre', { class: 'command' }, element('code', {}, said(command))),
+    h('h3')('To run it again'),
+    h('pre', { class: 'command' })(h('code')(said(command))),
     note(`With the same seed (${String(summary.queries.seed)}) and query file the same searches are sent.`),
   );
 }
 
-function checkResult({ passes, fails }: CheckSummary): Markup {
-  if (fails > 0) return element('span', { class: 'word bad' }, `✕ ${percentText(fails / (passes + fails))} did not`);
-  return passes > 0
-    ? element('span', { class: 'word good' }, '✓ always')
-    : element('span', { class: 'word' }, '– never asked');
+function checkResult({ passes, fails }: CheckSummary): TreeElement {
+  if (fails > 0) return h('span', { class: 'word bad' })(`✕ ${percentText(fails / (passes + fails))} did not`);
+  return passes > 0 ? h('span', { class: 'word good' })('✓ always') : h('span', { class: 'word' })('– never asked');
 }

@@ -1,15 +1,6 @@
+import { medianOf, type Slice, type SliceRuns } from '../../src/report/plot/curve.ts';
 import type { RunRecord, Second } from '../judge/record.ts';
 import type { Sample } from '../sample/sample.ts';
-
-/** A measurement with the time for which it stands, in ms since the run began. */
-export interface Slice<T> {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly data: T;
-}
-
-/** Runs of consecutive slices: between two runs nothing was measured for a while. */
-export type Track<T> = readonly (readonly Slice<T>[])[];
 
 /** Counters mean something only between two samples; levels are those of the second one. */
 export type SamplePair = readonly [before: Sample, after: Sample];
@@ -55,7 +46,7 @@ function samplePairs(samples: readonly Timed<Sample>[], endMs: number): readonly
   });
 }
 
-function runsOf<T>(slices: readonly Slice<T>[]): Track<T> {
+function runsOf<T>(slices: readonly Slice<T>[]): SliceRuns<T> {
   const gapMs = Math.max(MIN_GAP_MS, GAP_FACTOR * medianLengthMs(slices));
   const runs: Slice<T>[][] = [];
   let endedMs = Number.NEGATIVE_INFINITY;
@@ -80,6 +71,5 @@ function byTime<T extends { readonly atMs: number }>(some: readonly T[], startMs
 }
 
 function medianLengthMs(slices: readonly Slice<unknown>[]): number {
-  const lengths = slices.map(({ fromMs, toMs }) => toMs - fromMs);
-  return lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length / 2)] ?? 0;
+  return medianOf(slices.map(({ fromMs, toMs }) => toMs - fromMs)) ?? 0;
 }

@@ -1,25 +1,10 @@
+import { SIGNS, type VerdictWords } from '../../src/report/components.ts';
 import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
-import { type Content, element, type Markup, SIGNS, said, type VerdictWords } from '../../src/report/markup.ts';
+import { h, type TreeElement } from '../../src/report/tree.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunRecord } from '../judge/record.ts';
 import type { Recovery } from '../judge/recovery.ts';
 import type { StepSummary, Verdict } from '../k6/kit/summary.ts';
-
-/** A section of the page with its title. */
-export function section(id: string, title: string, ...content: readonly Content[]): Markup {
-  return element('section', { 'aria-labelledby': id }, element('h2', { id }, title), ...content);
-}
-
-/** A list of sentences; nothing without one. */
-export function bullets(texts: readonly string[], style = 'plain'): Content {
-  if (texts.length === 0) return undefined;
-  const items = texts.map((text) => element('li', {}, said(text)));
-  return element('ul', { class: style }, items);
-}
-
-export function note(...content: readonly Content[]): Markup {
-  return element('p', { class: 'note' }, ...content);
-}
 
 const VERDICTS = {
   passed: { word: 'Passed', tone: 'good', sign: SIGNS.check },
@@ -45,9 +30,9 @@ export function resultWords(result: StepSummary['result'], { kind }: Verdict) {
   return isCounted ? RESULTS[result] : { sign: '?', word: `${result}, not counted`, style: 'word' };
 }
 
-export function resultMark(result: StepSummary['result'], verdict: Verdict): Markup {
+export function resultMark(result: StepSummary['result'], verdict: Verdict): TreeElement {
   const { sign, word, style } = resultWords(result, verdict);
-  return element('span', { class: style }, `${sign} ${word}`);
+  return h('span', { class: style })(`${sign} ${word}`);
 }
 
 /** The last rung that held, in a sentence; undefined without a ladder, and for an invalid run. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Journal, MAX_SAMPLES, type Sample } from '../operations/drills/journal.ts';
-import { markOf, PHASES, verdictText } from '../operations/drills/view.mjs';
+import { drillVerdictWord, markOf, PHASES } from '../operations/drills/view.mjs';
 import { amountText, durationText, percentText, stopwatchText } from '../report/format.mjs';
 import { type AdminClient, AdminProblem, AdminUnreachable } from './admin-client.ts';
 import { type Command, NotPassed } from './command.ts';
@@ -86,7 +86,7 @@ export async function followDrill(
   if (!output.json) output.result(journal, () => journalText(journal));
   const { kind = 'over', detail = 'without a verdict' } = journal.verdict ?? {};
   if (kind === 'passed') return;
-  const message = `${verdictText(kind)}: ${detail}`;
+  const message = `${drillVerdictWord(kind)}: ${detail}`;
   // A refused drill has flushed nothing, so its status is `notDone`.
   throw kind === 'refused' ? new Error(message) : new NotPassed(message, kind === 'failed' ? 'failed' : 'undecided');
 }

@@ -3,12 +3,12 @@ import type { DrillSummary, ListedDrills, UnreadableReport } from '../operations
 import { type DomainResult, type Journal, MAX_SAMPLES } from '../operations/drills/journal.ts';
 import type { Plan } from '../operations/drills/plan.ts';
 import {
+  drillVerdictWord,
   endingText,
   STAGE_COLUMNS,
   stageRows,
   stateText,
-  survivalOf,
-  verdictText,
+  survivalFigures,
 } from '../operations/drills/view.mjs';
 import { durationText, utcText } from '../report/format.mjs';
 import type { AdminClient } from './admin-client.ts';
@@ -43,7 +43,7 @@ function summaryState({ running, ending, here, verdict }: Omit<DrillSummary, 'id
   const where = here ? '' : ' elsewhere';
   if (running) return `running${where}`;
   if (ending !== undefined) return `${endingText(ending)}${where}`;
-  return verdict === undefined ? 'over' : verdictText(verdict.kind);
+  return verdict === undefined ? 'over' : drillVerdictWord(verdict.kind);
 }
 
 function unreadableText({ id, where, why }: UnreadableReport): string {
@@ -119,7 +119,7 @@ export function journalText(journal: Journal): string {
   const lines = [
     `${id}  ${plan.name} on ${domains.join(', ')}`,
     `started ${utcText(startedAtMs)} by ${by}: ${reason}; ${ended}`,
-    verdict === undefined ? stateText(journal) : `${verdictText(verdict.kind)}: ${verdict.detail}`,
+    verdict === undefined ? stateText(journal) : `${drillVerdictWord(verdict.kind)}: ${verdict.detail}`,
     ...learned.map((result) => resultText(result, plan)),
   ];
   if (verdict?.resumable !== undefined) lines.push(`go on with it: serpcache drill resume ${id} --reason …`);
@@ -131,7 +131,9 @@ function resultText(result: DomainResult, plan: Plan): string {
   const { domain, baseline, after, survival } = result;
   const rows = stageRows(result, plan);
   const sums = [
-    ...(survival === undefined ? [] : Object.values(survivalOf(result)).map(({ name, text }) => `${name} ${text}`)),
+    ...(survival === undefined
+      ? []
+      : Object.values(survivalFigures(result)).map(({ name, text }) => `${name} ${text}`)),
     `p99 ${durationText(baseline.p99Ms)} before, ${durationText(after?.p99Ms)} after`,
   ];
   // The report's caption names the figure; a terminal shows the table alone.

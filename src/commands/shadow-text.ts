@@ -7,12 +7,19 @@ import type {
   ShadowStatus,
   ShadowSummary,
 } from '../operations/shadow/shadow.ts';
-import { AGREEMENT_ROWS, COPY_ROWS, criterionName, metOf, SIDE_ROWS, verdictView } from '../operations/shadow/view.mjs';
+import {
+  AGREEMENT_ROWS,
+  COPY_ROWS,
+  criterionName,
+  metOf,
+  SIDE_ROWS,
+  shadowVerdict,
+} from '../operations/shadow/view.mjs';
 import { countText, durationText, percentText, timesText, utcText } from '../report/format.mjs';
 import { columns, indented, plural } from './terminal.ts';
 
 export function shadowVerdictText({ kind, why }: Pick<ShadowVerdict, 'kind' | 'why'>): string {
-  return `${verdictView(kind).word}: ${why}`;
+  return `${shadowVerdict(kind).word}: ${why}`;
 }
 
 /** The domains with their stores, one line each. */
@@ -138,7 +145,7 @@ export function reportsText(reports: readonly ReportSummary[]): string {
     `${primary.name} → ${candidate.name}`,
     utcText(startedAtMs),
     durationText(endedAtMs - startedAtMs),
-    verdictView(verdict.kind).word,
+    shadowVerdict(verdict.kind).word,
   ]);
   return columns(rows, ['id', 'domain', 'stores', 'started', 'took', 'verdict']);
 }

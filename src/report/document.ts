@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Content, element, styleSheet } from './markup.ts';
-import { AREAS, GROUND, type Ink, LINES, readableOn, TEXT } from './palette.ts';
+import { toFile } from './html.ts';
+import { AREA_INKS, GROUND, type Ink, LINE_INKS, readableOn, TEXT } from './palette.ts';
+import { type Child, h } from './tree.ts';
 
 interface DocumentOptions {
   readonly title: string;
-  readonly body: readonly Content[];
+  readonly body: readonly Child[];
   /** Rules in addition to those of all reports. Not escaped, so only constants. */
   readonly style?: string;
 }
@@ -12,19 +13,17 @@ interface DocumentOptions {
 /** One HTML page without scripts that loads nothing, so that it can be kept, mailed and printed. It is also well-formed XML. */
 export function reportDocument({ title, body, style = '' }: DocumentOptions): string {
   const rules = `${themeStyle()}${TEXT_STYLE}${PLOT_STYLE}${style}`;
-  const head = element(
-    'head',
-    {},
-    element('meta', { charset: 'utf-8' }),
-    element('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-    element('meta', { 'http-equiv': 'Content-Security-Policy', content: policyFor(rules) }),
-    element('meta', { name: 'color-scheme', content: 'light dark' }),
-    element('meta', { name: 'referrer', content: 'no-referrer' }),
-    element('title', {}, title),
-    element('link', { rel: 'icon', href: 'data:,' }),
-    styleSheet(rules),
+  const head = h('head')(
+    h('meta', { charset: 'utf-8' })(),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
+    h('meta', { 'http-equiv': 'Content-Security-Policy', content: policyFor(rules) })(),
+    h('meta', { name: 'color-scheme', content: 'light dark' })(),
+    h('meta', { name: 'referrer', content: 'no-referrer' })(),
+    h('title')(title),
+    h('link', { rel: 'icon', href: 'data:,' })(),
+    h('style')(rules),
   );
-  return `<!DOCTYPE html>\n${element('html', { lang: 'en' }, head, element('body', {}, body)).markup}\n`;
+  return `<!DOCTYPE html>\n${toFile(h('html', { lang: 'en' })(head, h('body')(body)))}\n`;
 }
 
 /** The policy is a second barrier: text that became markup by mistake could load and run nothing. */
@@ -56,6 +55,7 @@ export const PLOT_STYLE = `
 .phase-recovery{fill:var(--recovery)}
 .band-name{fill:var(--ink);text-anchor:middle;font-size:11.5px}
 .nothing{text-anchor:middle;font-size:14px}
+.cursor{stroke:var(--ink)}
 .line{fill:none;stroke:var(--own);stroke-width:1.6;stroke-linejoin:round;vector-effect:non-scaling-stroke}
 .spread{fill:var(--own);fill-opacity:.24}
 .line.flushed{stroke-width:2.4}
@@ -69,6 +69,7 @@ export const PLOT_STYLE = `
 .line.guard-limit{--own:var(--line-broken);stroke-dasharray:9 4}
 .line.failed{--own:var(--line-broken);stroke-width:2;stroke-dasharray:2 2}
 .spread.failed{--own:var(--line-broken)}
+.line.hits,.spread.hits{--own:var(--line-recovered)}
 .line.open{--own:var(--line-broken);stroke-width:7}
 .area{stroke:var(--ground);stroke-width:.6;vector-effect:non-scaling-stroke}
 .name{text-anchor:middle;font-weight:600}
@@ -151,7 +152,7 @@ th,td{padding-right:.5rem}
 `;
 
 /** The palette as custom properties: light, dark if the reader prefers it, and light on paper. */
-function themeStyle(): string {
+export function themeStyle(): string {
   const light = variables('light');
   return [
     `:root{color-scheme:light dark;${light}}`,
@@ -168,8 +169,10 @@ export function lightStyle(): string {
 
 function drawnStyle(): readonly string[] {
   return [
-    Object.keys(AREAS).map((name) => `.area.${name}{fill:var(--area-${name})}.name.on-${name}{fill:var(--on-${name})}`),
-    Object.keys(LINES).map((name) => `.${name}{--own:var(--line-${name})}`),
+    Object.keys(AREA_INKS).map(
+      (name) => `.area.${name}{fill:var(--area-${name})}.name.on-${name}{fill:var(--on-${name})}`,
+    ),
+    Object.keys(LINE_INKS).map((name) => `.${name}{--own:var(--line-${name})}`),
   ].flat();
 }
 
@@ -178,6 +181,6 @@ function variables(side: keyof Ink): string {
     Object.entries(inks)
       .map(([name, ink]) => `--${prefix}${name}:${ink[side]};`)
       .join('');
-  const on = Object.entries(AREAS).map(([name, ink]) => `--on-${name}:${readableOn(ink[side])};`);
-  return `${named('', TEXT)}${named('', GROUND)}${named('area-', AREAS)}${named('line-', LINES)}${on.join('')}`;
+  const on = Object.entries(AREA_INKS).map(([name, ink]) => `--on-${name}:${readableOn(ink[side])};`);
+  return `${named('', TEXT)}${named('', GROUND)}${named('area-', AREA_INKS)}${named('line-', LINE_INKS)}${on.join('')}`;
 }

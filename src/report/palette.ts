@@ -28,7 +28,7 @@ export const GROUND = {
 } as const satisfies Readonly<Record<string, Ink>>;
 
 /** Stacked areas, from the bottom up. Neighbours differ in lightness, so that they are distinct without their hue. */
-export const AREAS = {
+export const AREA_INKS = {
   'hit-l1': ink('#1b6b3a', '#2f9a5a'),
   'hit-l2': ink('#4a93d1', '#8cc4f4'),
   stale: ink('#6a3d9a', '#8a5fc7'),
@@ -41,7 +41,7 @@ export const AREAS = {
 } as const satisfies Readonly<Record<string, Ink>>;
 
 /** Lines: contrast of at least 3 : 1 on every band that they cross. */
-export const LINES = {
+export const LINE_INKS = {
   flushed: ink('#a84300', '#ffa95c'),
   control: ink('#1a5fa0', '#7dbdf5'),
   engine: ink('#a84300', '#ffa95c'),

@@ -141,13 +141,9 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   '@grafana/grafana-foundation-sdk': ['deploy/grafana'],
   'csv-parse': ['src/catalogue'],
   htmlparser2: ['src/catalogue'],
-  uplot: ['src/ui/console'],
   // Loaded when tracing is on; tests read what it sends.
   '@opentelemetry': ['src/tracing'],
   k6: ['loadtest/k6'],
   bentocache: ['loadtest/labs/peers'],
   'async-cache-dedupe': ['loadtest/labs/peers'],
 };
-
-/** The browser's name of a library, which the console serves. */
-export const SERVED_LIBRARY = 'src/ui/console/assets/uplot.mjs';

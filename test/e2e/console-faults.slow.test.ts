@@ -20,7 +20,7 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
       await page.fill('dialog [name=token]', TOKEN);
       await page.keyboard.press('Enter');
       await waitForText(page, '.link', 'live');
-      await page.waitForSelector('.plot canvas');
+      await page.waitForSelector('.plot .drawing');
       await own.stop();
       await waitForText(page, '.link.lost', 'connection lost');
       await waitForText(page, '.banner.bad', 'What is shown is of');

@@ -24,11 +24,11 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     const { page, complaints } = await enter();
     await waitForText(page, '.card >> nth=0', '%');
     assert.equal(await page.locator('.card').count(), 4);
-    assert.equal(await page.locator('.plot canvas').count(), 5);
+    assert.equal(await page.locator('.plot .drawing').count(), 5);
     assert.match(await textOf(page, '.state [data-key=store]'), /redis-2:6379.*closed/);
     assert.match(await textOf(page, '.state [data-key=engine]'), /sphinx.*of 8, ceiling 8/);
     await page.click('.card:has-text("auto")');
-    await page.waitForSelector('[data-plots=auto] canvas');
+    await page.waitForSelector('[data-plots=auto] .drawing');
     assert.match(page.url(), /#\/auto\/live$/);
     await page.emulateMedia({ colorScheme: 'dark' });
     await waitForText(page, '.link', 'live');
@@ -40,7 +40,8 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     const { page } = await enter();
     const glance = await page.locator('.card >> nth=0 >> dd').allTextContents();
     assert.deepEqual(glance, ['–', '–', '–', '0/4']);
-    assert.deepEqual([...new Set(await page.locator('.outcomes li b').allTextContents())], ['–']);
+    const values = await page.locator('[data-key=outcomes] li .soft').allTextContents();
+    assert.deepEqual([...new Set(values.map((text) => text.trim()))], ['–']);
     assert.match(await textOf(page, '.state [data-key=engine]'), /calls\/s–, mean –failures–/);
   });
 
@@ -70,7 +71,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await waitForText(page, '.strip', 'In four stages on goods');
     await waitForText(page, '.phase', 'stage 1 of 4');
     await waitForText(page, '.stages [aria-current]', '1 %');
-    await page.waitForSelector('.cohort-plot canvas');
+    await page.waitForSelector('[data-cohorts] .drawing');
     await waitForText(page, '#announcements', 'The drill In four stages runs on goods.');
     assert.equal(service().entries.find(({ action }) => action === 'drill-start')?.reason, 'rehearsal');
     assert.deepEqual(complaints(), []);
@@ -136,9 +137,12 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await waitForText(page, '.shadow .feedback', 'The shadow of jobs to keydb has begun.');
     await waitForText(page, '[data-key=stores]', '25\u00a0% of the keys to keydb, 3 copies of each read');
     await waitForText(page, '[data-key=verdict]', 'not measured');
-    assert.equal(await page.locator('.shadow .plot canvas').count(), 4);
-    await waitForText(page, '.shadow-reads li', 'candidate');
-    await page.locator('.shadow-reads li b', { hasText: /^\d/ }).first().waitFor();
+    assert.equal(await page.locator('.shadow .plot .drawing').count(), 4);
+    await waitForText(page, '[data-key=shadow-reads] li', 'candidate');
+    await page
+      .locator('[data-key=shadow-reads] li .soft', { hasText: /^\s*\d/ })
+      .first()
+      .waitFor();
     await page.click('[data-action=cut-over]');
     const send = 'dialog button[type=submit]';
     await page.fill('dialog [name=reason]', 'incident 4711');
@@ -200,7 +204,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
           await page.click(`.views a:has-text("${view}")`);
           if (view === 'Drills') await page.click('text=Dry run');
           if (view === 'Drills') await page.waitForSelector('.dry-run');
-          if (view === 'Shadow') await page.waitForSelector('.shadow .plot canvas');
+          if (view === 'Shadow') await page.waitForSelector('.shadow .plot .drawing');
           if (view === 'Doctor') await page.click('[data-action=examine]');
           if (view === 'Doctor') await page.waitForSelector('[data-key=examination] .finding');
           await page.getByText('Reading…').first().waitFor({ state: 'detached' });

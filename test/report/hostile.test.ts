@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { reportPage } from '../../src/operations/drills/report/report-page.ts';
-import { type Content, element, Markup, said } from '../../src/report/markup.ts';
+import { said } from '../../src/report/components.ts';
+import { toHtml } from '../../src/report/html.ts';
+import { type Child, h, TreeElement } from '../../src/report/tree.ts';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../fakes/hostile.ts';
 import { journalOf } from '../fakes/journal.ts';
 import { markupFaults } from './well-formed.ts';
@@ -10,8 +12,8 @@ describe('a hostile value in a report becomes text', () => {
   for (const [name, value] of HOSTILE_VALUES) {
     it(`${name}, as content and as an attribute`, () => {
       // Parsed JSON may have any type, whatever its static type says.
-      const content = value as Content;
-      const { markup } = element('p', { title: value as string }, content, said(value as string), [[content]]);
+      const content = value as Child;
+      const markup = toHtml(h('p', { title: value as string })(content, said(value as string), [[content]]));
       assert.deepEqual(
         [...partsOf(markup)].filter((part) => !/^(?:p|bdi|p title)$/.test(part)),
         [],
@@ -19,14 +21,14 @@ describe('a hostile value in a report becomes text', () => {
     });
   }
 
-  it('and only objects made by `element` are markup', () => {
-    assert.equal(Markup.is(element('p', {})), true);
-    for (const [, value] of HOSTILE_VALUES) assert.equal(Markup.is(value), false);
+  it('and only objects made by `h` are elements', () => {
+    assert.equal(TreeElement.is(h('p')()), true);
+    for (const [, value] of HOSTILE_VALUES) assert.equal(TreeElement.is(value), false);
   });
 
   it('and so do nested lists of any depth', () => {
-    const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) as Content;
-    assert.match(element('p', {}, deep).markup, /^<p>[[\]…]*<\/p>$/);
+    const deep = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000)) as Child;
+    assert.match(toHtml(h('p')(deep)), /^<p>[[\]…]*<\/p>$/);
   });
 
   it('in every text of the journal of a drill', () => {

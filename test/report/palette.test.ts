@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AREAS, GROUND, LINES, readableOn, TEXT } from '../../src/report/palette.ts';
+import { AREA_INKS, GROUND, LINE_INKS, readableOn, TEXT } from '../../src/report/palette.ts';
 import { contrastOf, distanceOf } from './contrast-of.ts';
 
 const SIDES = ['light', 'dark'] as const;
@@ -19,7 +19,7 @@ test('every text is readable on every background of the page and of the plots', 
 
 test('every line stands out from every band it crosses', () => {
   for (const side of SIDES) {
-    for (const [name, ink] of Object.entries(LINES)) {
+    for (const [name, ink] of Object.entries(LINE_INKS)) {
       for (const [ground, colour] of Object.entries(GROUND)) {
         const ratio = contrastOf(ink[side], colour[side]);
         if (ground !== 'line') assert.ok(ratio >= 3, `${name} on ${ground}, ${side}: ${ratio.toFixed(2)}`);
@@ -30,7 +30,7 @@ test('every line stands out from every band it crosses', () => {
 
 test('every area stands out from the page, and its name can be read on it', () => {
   for (const side of SIDES) {
-    for (const [name, ink] of Object.entries(AREAS)) {
+    for (const [name, ink] of Object.entries(AREA_INKS)) {
       const ratio = contrastOf(ink[side], GROUND.ground[side]);
       assert.ok(ratio >= 3, `${name}, ${side}: ${ratio.toFixed(2)}`);
       assert.ok(contrastOf(ink[side], readableOn(ink[side])) >= 4.5, `a name on ${name}, ${side}`);
@@ -40,7 +40,7 @@ test('every area stands out from the page, and its name can be read on it', () =
 
 test('adjacent areas are distinct without red, without green, and without any hue', () => {
   for (const side of SIDES) {
-    const areas = Object.entries(AREAS);
+    const areas = Object.entries(AREA_INKS);
     for (const [i, [name, ink]] of areas.entries()) {
       // An outcome that did not occur has no area, so areas that are not neighbours in the list may touch.
       for (const [other, next] of areas.slice(i + 1, i + 3)) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { toHtml } from '../../src/report/html.ts';
+import { condense, type Point } from '../../src/report/plot/curve.ts';
 import { createFrame, linearScale, roundTicks, timeTicks } from '../../src/report/plot/frame.ts';
-import { condense, line, type Point, pathData, spread, stack, stackNames } from '../../src/report/plot/series.ts';
+import { line, pathData, spread, stack, stackNames } from '../../src/report/plot/shapes.ts';
 
 function pointsOf(values: readonly number[], stepMs = 10): readonly Point[] {
   return values.map((value, i) => ({
@@ -86,8 +88,8 @@ test('rounding errors of a path do not add up', () => {
 
 test('a line has a gap where nothing was measured, and a single point is drawn over its period', () => {
   const [a = [], b = []] = [pointsOf([1, 2, 3]), pointsOf([5]).map((point) => ({ ...point, fromMs: 80, toMs: 100 }))];
-  assert.equal(line(frame, [a, b], 'x').markup.match(/M/g)?.length, 2);
-  assert.match(line(frame, [b], 'x').markup, /d="M800 50h200"/);
+  assert.equal(toHtml(line(frame, [a, b], 'x')).match(/M/g)?.length, 2);
+  assert.match(toHtml(line(frame, [b], 'x')), /d="M800 50h200"/);
   assert.equal(spread(frame, [a], 'x'), undefined);
 });
 
@@ -99,12 +101,12 @@ test('areas are stacked, an outcome that did not occur has no area, and names ar
     { name: 'top', style: 'd' },
   ];
   const piles = [{ fromMs: 0, toMs: 100, values: [6, 0, 0.5, 1] }];
-  const drawn = stack(frame, [piles], layers).map(({ markup }) => markup);
+  const drawn = stack(frame, [piles], layers).map(toHtml);
   assert.equal(drawn.length, 3);
   assert.match(drawn[0] ?? '', /d="M0 40h1000v60h-1000z"/);
   assert.match(drawn[1] ?? '', /d="M0 35h1000v5h-1000z"/);
   assert.deepEqual(
-    stackNames(frame, [piles], layers).map(({ markup }) => />(.*?)</.exec(markup)?.[1]),
+    stackNames(frame, [piles], layers).map((name) => />(.*?)</.exec(toHtml(name))?.[1]),
     ['hit-l1'],
   );
 });

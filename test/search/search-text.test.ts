@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { canonicalText } from '../../src/search/canonical.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { searchParametersOf, searchTextOf } from '../../src/search/query.ts';
-import { readFilter, withValues } from '../../src/ui/page/assets/filters.mjs';
+import { readFilter, withValues } from '../../src/ui/page/assets/filters.ts';
 import { domain, type Pair, prepare } from './harness.ts';
 
 const anyText = fc.oneof(

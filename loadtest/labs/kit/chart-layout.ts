@@ -1,5 +1,5 @@
-import { element } from '../../../src/report/markup.ts';
 import { linearScale, logTicks, roundTicks } from '../../../src/report/plot/frame.ts';
+import { h } from '../../../src/report/tree.ts';
 import type { Chart, Unit } from './finding.ts';
 import { valueText } from './text.ts';
 
@@ -98,8 +98,8 @@ function level({ startPx, stepPx, y }: PlaceOptions, names: readonly Fitted[]) {
   return {
     drawn: names.map(({ lines }, at) => {
       const x = startPx + at * stepPx;
-      const parts = lines.map((line, i) => element('tspan', { x, dy: i === 0 ? undefined : LINE_PX }, line));
-      return element('text', { class: 'place', x, y: y + LINE_PX }, parts);
+      const parts = lines.map((line, i) => h('tspan', { x, dy: i === 0 ? undefined : LINE_PX })(line));
+      return h('text', { class: 'place', x, y: y + LINE_PX })(parts);
     }),
     heightPx: Math.max(1, ...names.map(({ lines }) => lines.length)) * LINE_PX + 4,
   };
@@ -119,14 +119,10 @@ function tilted({ places, startPx, stepPx, y }: PlaceOptions) {
     drawn: names.map(({ x, lines }) => {
       // Tilted lines proceed downwards and to the right. Their middle is below the place.
       const left = x - ((lines.length - 1) * LINE_PX * SIN) / 2;
-      return element(
-        'text',
-        {
-          class: 'place tilted',
-          transform: `translate(${left.toFixed(1)} ${(y + LINE_PX).toFixed(1)}) rotate(-${TILT})`,
-        },
-        lines.map((line, i) => element('tspan', { x: 0, dy: i === 0 ? undefined : LINE_PX }, line)),
-      );
+      return h('text', {
+        class: 'place tilted',
+        transform: `translate(${left.toFixed(1)} ${(y + LINE_PX).toFixed(1)}) rotate(-${TILT})`,
+      })(lines.map((line, i) => h('tspan', { x: 0, dy: i === 0 ? undefined : LINE_PX })(line)));
     }),
     heightPx: Math.max(0, ...names.map(({ lines }) => heightOf(lines))),
   };

@@ -1,77 +1,71 @@
-import { lightStyle } from '../../../src/report/document.ts';
 import { UNKNOWN } from '../../../src/report/format.mjs';
-import { element, type Markup, styleSheet } from '../../../src/report/markup.ts';
-import { AREAS, type Ink, LINES, readableOn } from '../../../src/report/palette.ts';
-import { type Place, pathData } from '../../../src/report/plot/series.ts';
+import { AREA_INKS, type Ink, LINE_INKS, readableOn } from '../../../src/report/palette.ts';
+import { type Place, pathData } from '../../../src/report/plot/shapes.ts';
+import { h, type TreeElement } from '../../../src/report/tree.ts';
 import { type ChartScale, chartScale, fitted, isKnown, placeNames, textPx } from './chart-layout.ts';
 import type { Chart, Finding, Series } from './finding.ts';
+import { EDGE_PX, PICTURE_PX, pictureSvg } from './picture.ts';
 import { valueText } from './text.ts';
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const [WIDTH_PX, EDGE_PX, PLOT_PX] = [960, 16, 280];
-const TITLE = { fontPx: 16, isBold: true, px: WIDTH_PX - 2 * EDGE_PX, lines: 3 } as const;
-const TITLE_LINE_PX = 21;
+const PLOT_PX = 280;
 const TICK = { fontPx: 12 } as const;
 const LOGARITHMIC = 'logarithmic';
 const ACROSS = { fontPx: 12.5, lines: 2 } as const;
 
-/** A chart as a separate SVG file with a light background, for pages of other sites. It is well-formed with any text. */
+/** A chart as a separate SVG file. */
 export function chartSvg(chart: Chart): string {
   const looks = looksOf(chart);
-  const scale = chartScale(chart, PLOT_PX);
-  const title = fitted(chart.title, TITLE).lines;
-  const legend = legendOf(chart, looks, {
-    ...{ x: EDGE_PX, y: EDGE_PX + title.length * TITLE_LINE_PX },
-    width: WIDTH_PX - 2 * EDGE_PX,
+  const style = CHART_STYLE;
+  const legend = chart.series.flatMap((one, at) => {
+    const look = looks[at];
+    if (look === undefined) return [];
+    const sample = (x: number, y: number): readonly TreeElement[] =>
+      chart.shape === 'bars'
+        ? barShape(look, { x, y: y + 3, width: SAMPLE_PX.bars, height: 13 })
+        : lineShape(look, [x, y + 9.5]);
+    return [{ sample, samplePx: SAMPLE_PX[chart.shape], name: seriesName(one) }];
   });
-  const topPx = EDGE_PX + title.length * TITLE_LINE_PX + legend.heightPx + HEAD_PX + 6;
+  const body = (legendEndPx: number) => chartBody(chart, looks, legendEndPx + HEAD_PX + 6);
+  return pictureSvg({ title: chart.title, words: words(chart), style, legend, body });
+}
+
+function chartBody(chart: Chart, looks: readonly Look[], topPx: number) {
+  const scale = chartScale(chart, PLOT_PX);
   const floor = topPx + PLOT_PX;
   const tickTexts = [chart.isLog ? LOGARITHMIC : '', ...scale.ticks.map(({ text = '' }) => text)];
   const leftPx = EDGE_PX + 8 + Math.max(30, ...tickTexts.map((text) => textPx(text, TICK)));
-  const wide = WIDTH_PX - EDGE_PX - leftPx;
+  const wide = PICTURE_PX - EDGE_PX - leftPx;
   const stepPx = wide / Math.max(1, chart.places.length);
   const startPx = leftPx + stepPx / 2;
   const names = placeNames({ places: chart.places, startPx, stepPx, y: floor + 2 });
   const across = fitted(chart.across, { ...ACROSS, px: wide }).lines;
   const drawing = { chart, looks, scale, startPx, stepPx, topPx };
   const acrossPx = floor + names.heightPx + 20;
-  const heightPx = acrossPx + (across.length - 1) * 16 + 12;
   const isEmpty = !chart.series.some(({ values }) => values.slice(0, chart.places.length).some(isKnown));
-  const file = element(
-    'svg',
-    {
-      ...{ xmlns: 'http://www.w3.org/2000/svg', width: WIDTH_PX, height: heightPx },
-      ...{ viewBox: `0 0 ${WIDTH_PX} ${Math.round(heightPx * 100) / 100}`, role: 'img' },
-      'aria-labelledby': 'chart-title chart-desc',
-    },
-    element('title', { id: 'chart-title' }, chart.title),
-    element('desc', { id: 'chart-desc' }, words(chart)),
-    // A style is not escaped; it consists of constants.
-    styleSheet(`${lightStyle()}${CHART_STYLE}`),
-    element('rect', { class: 'paper', width: WIDTH_PX, height: heightPx, rx: 6 }),
-    title.map((line, i) => element('text', { class: 'heading', x: EDGE_PX, y: 24 + i * TITLE_LINE_PX }, line)),
-    legend.drawn,
+  const drawn = [
     axis(scale, { leftPx, topPx }),
-    chart.isLog ? element('text', { class: 'tick', x: leftPx - 8, y: topPx - 12 }, LOGARITHMIC) : undefined,
+    chart.isLog && h('text', { class: 'tick', x: leftPx - 8, y: topPx - 12 })(LOGARITHMIC),
     names.drawn,
     isEmpty
-      ? element('text', { class: 'nothing', x: leftPx + wide / 2, y: topPx + PLOT_PX / 2 }, 'nothing was measured')
+      ? h('text', { class: 'nothing', x: leftPx + wide / 2, y: topPx + PLOT_PX / 2 })('nothing was measured')
       : (chart.shape === 'bars' ? bars : lines)(drawing),
-    across.map((line, i) => element('text', { class: 'across', x: leftPx + wide / 2, y: acrossPx + i * 16 }, line)),
-  );
-  return `${file.markup}\n`;
+    across.map((line, i) => h('text', { class: 'across', x: leftPx + wide / 2, y: acrossPx + i * 16 })(line)),
+  ];
+  return { drawn, endPx: acrossPx + (across.length - 1) * 16 + 12 };
 }
 
-function axis({ ticks }: ChartScale, { leftPx, topPx }: { readonly leftPx: number; readonly topPx: number }): Markup {
-  return element(
-    'g',
-    {},
+function axis(
+  { ticks }: ChartScale,
+  { leftPx, topPx }: { readonly leftPx: number; readonly topPx: number },
+): TreeElement {
+  return h('g')(
     ticks.map(({ y }, i) => {
       const at = topPx + y;
-      return element('line', { class: i === 0 ? 'base' : 'grid', x1: leftPx, x2: WIDTH_PX - EDGE_PX, y1: at, y2: at });
+      return h('line', { class: i === 0 ? 'base' : 'grid', x1: leftPx, x2: PICTURE_PX - EDGE_PX, y1: at, y2: at })();
     }),
     ticks.map(({ y, text }) =>
-      text === undefined ? undefined : element('text', { class: 'tick', x: leftPx - 8, y: topPx + y + 4 }, text),
+      text === undefined ? undefined : h('text', { class: 'tick', x: leftPx - 8, y: topPx + y + 4 })(text),
     ),
   );
 }
@@ -94,7 +88,7 @@ const LOWEST_PX = 1.5;
 const LETTERS_PX = 14;
 
 /** A group of bars for each place, with their values where there is room. */
-function bars(drawing: Drawing): readonly Markup[] {
+function bars(drawing: Drawing): readonly TreeElement[] {
   const { chart, looks, startPx, stepPx } = drawing;
   const barPx = Math.min((stepPx * GROUP_SHARE) / chart.series.length, WIDEST_PX);
   const writing = writingOf(drawing, barPx);
@@ -105,7 +99,7 @@ function bars(drawing: Drawing): readonly Markup[] {
       const box = { x: left + at * barPx, width: Math.max(1, barPx - Math.min(BETWEEN_PX, barPx / 5)) };
       return look === undefined ? [] : bar(drawing, values[place], { ...box, look, writing });
     });
-    return element('g', {}, group);
+    return h('g')(group);
   });
 }
 
@@ -128,7 +122,7 @@ function writingOf({ chart, stepPx }: Drawing, barPx: number): Writing {
   return barPx >= LETTERS_PX ? 'upright' : 'none';
 }
 
-function bar(drawing: Drawing, value: number | undefined, { x, width, look, writing }: Bar): readonly Markup[] {
+function bar(drawing: Drawing, value: number | undefined, { x, width, look, writing }: Bar): readonly TreeElement[] {
   const { chart, scale, topPx } = drawing;
   const floor = topPx + PLOT_PX;
   const middle = x + width / 2;
@@ -138,14 +132,14 @@ function bar(drawing: Drawing, value: number | undefined, { x, width, look, writ
   const text = isGap ? UNKNOWN : valueText(value, chart.unit);
   if (writing === 'none') return drawn;
   if (writing === 'level' || text.length === 1) {
-    return [...drawn, element('text', { class: 'value', x: middle, y: floor - height - 5 }, text)];
+    return [...drawn, h('text', { class: 'value', x: middle, y: floor - height - 5 })(text)];
   }
   // A bar without room above it is higher than the length of any value.
   const isAbove = textPx(text, { fontPx: VALUE_FONT_PX }) + 9 <= floor - height - topPx + HEAD_PX;
   const y = floor - height + (isAbove ? -5 : 6);
   const place = `translate(${(middle + VALUE_FONT_PX * 0.36).toFixed(1)} ${y.toFixed(1)}) rotate(-90)`;
   const style = isAbove ? 'value upright' : `value upright within ${look.isHollow ? 'hollow' : look.style}`;
-  return [...drawn, element('text', { class: style, transform: place }, text)];
+  return [...drawn, h('text', { class: style, transform: place })(text)];
 }
 
 interface Box {
@@ -156,22 +150,22 @@ interface Box {
 }
 
 /** A bar of the drawing or of the legend. */
-function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly Markup[] {
+function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly TreeElement[] {
   const { x, y, width, height } = box;
   if (isHollow) {
     // The outline is inside the box, so that a hollow bar is as high as a filled one.
     const inner = { x: x + 0.8, y: y + 0.8, width: Math.max(0.5, width - 1.6), height: Math.max(0.5, height - 0.8) };
-    return [element('rect', { class: `bar hollow ${style}`, ...inner })];
+    return [h('rect', { class: `bar hollow ${style}`, ...inner })()];
   }
-  const filled = element('rect', { class: `bar ${style}`, x, y, width, height });
+  const filled = h('rect', { class: `bar ${style}`, x, y, width, height })();
   if (!isStriped) return [filled];
   // The dashes of a line as wide as the bar are its stripes.
   const line = { class: 'stripes', x1: x + width / 2, x2: x + width / 2, y1: y + height, y2: y, 'stroke-width': width };
-  return [filled, element('line', line)];
+  return [filled, h('line', line)()];
 }
 
 /** A line for each series with a point for each value. A missing value interrupts the line. */
-function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readonly Markup[] {
+function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readonly TreeElement[] {
   return chart.series.flatMap(({ values }, at) => {
     const look = looks[at];
     if (look === undefined) return [];
@@ -180,10 +174,8 @@ function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readon
       return isKnown(value) ? [startPx + place * stepPx, topPx + scale.at(value)] : undefined;
     });
     const data = runsOf(points).map(pathData).join('');
-    const line = data === '' ? [] : [element('path', { class: lineStyle(look), d: data })];
-    return element(
-      'g',
-      {},
+    const line = data === '' ? [] : [h('path', { class: lineStyle(look), d: data })()];
+    return h('g')(
       line,
       points.flatMap((point) => (point === undefined ? [] : pointShape(look, point))),
     );
@@ -191,17 +183,17 @@ function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readon
 }
 
 /** A line of the legend. */
-function lineShape(look: Look, [x, y]: Place): readonly Markup[] {
-  return [element('path', { class: lineStyle(look), d: `M${x} ${y}h30` }), pointShape(look, [x + 15, y])];
+function lineShape(look: Look, [x, y]: Place): readonly TreeElement[] {
+  return [h('path', { class: lineStyle(look), d: `M${x} ${y}h30` })(), pointShape(look, [x + 15, y])];
 }
 
 function lineStyle({ style, isHollow }: Look): string {
   return `line ${style}${isHollow ? ' dashed' : ''}`;
 }
 
-function pointShape({ style, point, isHollow }: Look, [x, y]: Place): Markup {
+function pointShape({ style, point, isHollow }: Look, [x, y]: Place): TreeElement {
   const place = `translate(${x.toFixed(1)} ${y.toFixed(1)})`;
-  return element('path', { class: `point ${isHollow ? 'hollow ' : ''}${style}`, d: point, transform: place });
+  return h('path', { class: `point ${isHollow ? 'hollow ' : ''}${style}`, d: point, transform: place })();
 }
 
 /** Successive points without a gap. */
@@ -214,35 +206,7 @@ function runsOf(points: readonly (Place | undefined)[]): readonly (readonly Plac
   return runs.filter((run) => run.length > 1);
 }
 
-const [ROW_PX, GAP_PX, FONT_PX] = [21, 20, 13];
-const SWATCH_PX = { bars: 16, lines: 30 } as const;
-const BEFORE_NAME_PX = 7;
-
-/** The names of the series beside a sample of each, in as many rows as needed. */
-function legendOf(
-  { shape, series }: Chart,
-  looks: readonly Look[],
-  { x: left, y: top, width }: { readonly x: number; readonly y: number; readonly width: number },
-): { readonly drawn: readonly Markup[]; readonly heightPx: number } {
-  const beforePx = SWATCH_PX[shape] + BEFORE_NAME_PX;
-  let [x, row] = [left, 0];
-  const drawn = series.flatMap((one, at) => {
-    const look = looks[at];
-    if (look === undefined) return [];
-    const [text = ''] = fitted(seriesName(one), { fontPx: FONT_PX, px: width - beforePx, lines: 1 }).lines;
-    const wide = beforePx + textPx(text, { fontPx: FONT_PX });
-    if (x > left && x + wide > left + width) [x, row] = [left, row + 1];
-    const y = top + row * ROW_PX;
-    const sample =
-      shape === 'bars'
-        ? barShape(look, { x, y: y + 3, width: SWATCH_PX.bars, height: 13 })
-        : lineShape(look, [Math.round(x), y + 9.5]);
-    const entry = element('g', {}, sample, element('text', { class: 'entry', x: x + beforePx, y: y + 14 }, text));
-    x += wide + GAP_PX;
-    return [entry];
-  });
-  return { drawn, heightPx: drawn.length === 0 ? 0 : (row + 1) * ROW_PX };
-}
+const SAMPLE_PX = { bars: 16, lines: 30 } as const;
 
 /** The style of a series as a bar, as a line with points, and in the legend. */
 interface Look {
@@ -257,14 +221,14 @@ interface Look {
 
 /** Contrast to the background is at least 3 : 1, and neighbours differ in lightness, so that adjacent bars differ without hue. */
 export const INKS: readonly Ink[] = [
-  LINES.control,
-  AREAS.lifeboat,
-  AREAS.unanswered,
-  AREAS.failed,
-  AREAS.engine,
-  AREAS.collapsed,
-  AREAS.shed,
-  AREAS['hit-l2'],
+  LINE_INKS.control,
+  AREA_INKS.lifeboat,
+  AREA_INKS.unanswered,
+  AREA_INKS.failed,
+  AREA_INKS.engine,
+  AREA_INKS.collapsed,
+  AREA_INKS.shed,
+  AREA_INKS['hit-l2'],
 ];
 /** From here on lightness repeats, so the bars are striped. */
 const STRIPED_FROM = 4;
@@ -344,17 +308,10 @@ export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, stri
 /** The colours of all looks, and of text on them. */
 const INK_STYLE = INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
 
-/** Styles of every picture for a page of another site. */
-export const PICTURE_STYLE = `
-svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}
-.paper{fill:var(--ground)}
-.heading{font-size:16px;font-weight:600;fill:var(--ink)}
-.entry{font-size:13px;fill:var(--ink)}
-`;
-
 /** Styles besides the palette. Values have an outline in the background's colour, so that no line crosses a letter. */
 const CHART_STYLE = `
-${INK_STYLE}${PICTURE_STYLE}.place,.tick{font-size:12px;fill:var(--ink);font-variant-numeric:tabular-nums}
+${INK_STYLE}
+.place,.tick{font-size:12px;fill:var(--ink);font-variant-numeric:tabular-nums}
 .place{text-anchor:middle}
 .tilted,.tick{text-anchor:end}
 .tick{fill:var(--soft)}

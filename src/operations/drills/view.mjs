@@ -93,7 +93,7 @@ export const VERDICT_TONES = {
  * `not measured`
  * @param {string} kind of a verdict.
  */
-export function verdictText(kind) {
+export function drillVerdictWord(kind) {
   return kind.replaceAll('-', ' ');
 }
 
@@ -102,10 +102,15 @@ export function verdictText(kind) {
  * @param {Pick<Journal, 'verdict' | 'state' | 'plan'>} journal
  * @returns {VerdictView}
  */
-export function verdictOf(journal) {
+export function drillVerdict(journal) {
   const { verdict, state } = journal;
   /** @param {Pick<Verdict, 'kind' | 'detail'>} ended */
-  const view = ({ kind, detail }) => ({ kind, word: verdictText(kind), detail, tone: VERDICT_TONES[kind] ?? 'open' });
+  const view = ({ kind, detail }) => ({
+    kind,
+    word: drillVerdictWord(kind),
+    detail,
+    tone: VERDICT_TONES[kind] ?? 'open',
+  });
   if (verdict !== undefined) return view(verdict);
   switch (state.kind) {
     case 'running': {
@@ -169,7 +174,7 @@ export function stateText({ state, plan }) {
  * @param {{ readonly ended?: Pick<Verdict, 'kind'> }} ending
  */
 export function endingText({ ended }) {
-  const result = ended === undefined ? 'every stage is over' : verdictText(ended.kind);
+  const result = ended === undefined ? 'every stage is over' : drillVerdictWord(ended.kind);
   return `${result}: cache restored, taking the last figures`;
 }
 
@@ -253,7 +258,7 @@ export function planDurationMs({ baselineMs, stages, afterMs }) {
  * The three figures that a drill is run for, with their names and meanings.
  * @param {DomainResult | undefined} result
  */
-export function survivalOf(result) {
+export function survivalFigures(result) {
   const survival = result?.survival;
   /**
    * A journal of an old version has no ranges, which is different from a range that could not be measured.

@@ -1,31 +1,43 @@
-import { reportDocument } from '../../report/document.ts';
-import { countText, durationText, elapsedText, percentText, utcText } from '../../report/format.mjs';
 import {
-  type Content,
-  element,
+  bullets,
+  capitalized,
   facts,
-  type Markup,
+  note,
+  reportSection,
   SIGNS,
   said,
   table,
   type VerdictWords,
   verdictLine,
-} from '../../report/markup.ts';
-import { backdrop } from '../../report/plot/backdrop.ts';
-import { FRAME_WIDTH, linearScale } from '../../report/plot/frame.ts';
-import { momentSign, panelFigure } from '../../report/plot/panel.ts';
+  withTooltip,
+} from '../../report/components.ts';
+import { reportDocument } from '../../report/document.ts';
+import { countText, durationText, elapsedText, percentText, utcText } from '../../report/format.mjs';
+import { backdrop, panelFigure, signLegend } from '../../report/plot/figure.ts';
+import { timeScale } from '../../report/plot/frame.ts';
+import type { Panel } from '../../report/plot/panel.ts';
+import { type Child, h, type TreeElement } from '../../report/tree.ts';
 import { type Criterion, FAULTS, type ShadowVerdict, type Side } from './figures.ts';
 import {
   agreementPlots,
-  annotationsOf,
+  CHANGE_SIGN,
   type Curves,
   curvesOf,
   SHADOW_STYLE,
   serverPlots,
+  shadowAnnotations,
   sidePlots,
 } from './report-plots.ts';
 import type { ShadowReport } from './shadow.ts';
-import { AGREEMENT_ROWS, COPY_ROWS, criterionFigures, criterionName, metOf, SIDE_ROWS, verdictView } from './view.mjs';
+import {
+  AGREEMENT_ROWS,
+  COPY_ROWS,
+  criterionFigures,
+  criterionName,
+  metOf,
+  SIDE_ROWS,
+  shadowVerdict,
+} from './view.mjs';
 
 /** The report of a shadow as one HTML page that loads nothing. */
 export function shadowReportPage(report: ShadowReport): string {
@@ -34,18 +46,14 @@ export function shadowReportPage(report: ShadowReport): string {
     title: `${verdictWords(verdict).word}: ${candidate.name} for ${primary.name} in ${domain}`,
     body: [
       heading(report),
-      element(
-        'main',
-        {},
+      h('main')(
         criteriaTable(verdict),
-        curveSection(report, curvesOf(report)),
+        curveSection(report, curvesOf(report.samples, report.endedAtMs - report.startedAtMs)),
         totalsSection(report),
         agreementSection(report),
         copySection(report),
       ),
-      element(
-        'footer',
-        {},
+      h('footer')(
         'A dash stands for what was not measured. Both sides were measured by the same processes for the same sampled keys in the same time. Drawn from the JSON of this report, which holds every sample.',
       ),
     ],
@@ -56,32 +64,28 @@ export function shadowReportPage(report: ShadowReport): string {
 const VERDICT_SIGNS = { good: SIGNS.check, bad: SIGNS.cross, none: SIGNS.question };
 
 function verdictWords({ kind, why }: ShadowVerdict): VerdictWords {
-  const { word, tone } = verdictView(kind);
+  const { word, tone } = shadowVerdict(kind);
   return {
-    word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`,
+    word: capitalized(word),
     detail: why,
     tone: tone === 'none' ? 'open' : tone,
     sign: VERDICT_SIGNS[tone],
   };
 }
 
-function heading(report: ShadowReport): Markup {
+function heading(report: ShadowReport): TreeElement {
   const { domain, primary, candidate, verdict, startedAtMs, endedAtMs } = report;
-  const store = ({ name, fingerprint }: ShadowReport['primary']): Content => [
+  const store = ({ name, fingerprint }: ShadowReport['primary']): Child => [
     said(name),
-    element('span', { class: 'soft' }, ', fingerprint ', element('code', {}, said(fingerprint))),
+    h('span', { class: 'soft' })(', fingerprint ', h('code')(said(fingerprint))),
   ];
-  return element(
-    'header',
-    {},
-    element('p', { class: 'kind' }, 'serpcache shadow report'),
-    element(
-      'h1',
-      {},
+  return h('header')(
+    h('p', { class: 'kind' })('serpcache shadow report'),
+    h('h1')(
       said(candidate.name),
-      element('span', { class: 'soft' }, ' as the shadow of '),
+      h('span', { class: 'soft' })(' as the shadow of '),
       said(primary.name),
-      element('span', { class: 'soft' }, ' in ', said(domain)),
+      h('span', { class: 'soft' })(' in ', said(domain)),
     ),
     verdictLine(verdictWords(verdict)),
     facts([
@@ -91,12 +95,12 @@ function heading(report: ShadowReport): Markup {
       ['Began', utcText(startedAtMs)],
       ['Ended', [utcText(endedAtMs), ': ', said(report.ended)]],
       ['Lasted', durationText(Math.max(0, endedAtMs - startedAtMs))],
-      ['Report', element('code', {}, said(report.id))],
+      ['Report', h('code')(said(report.id))],
     ]),
   );
 }
 
-function criteriaTable({ criteria }: ShadowVerdict): Markup | undefined {
+function criteriaTable({ criteria }: ShadowVerdict): TreeElement | undefined {
   return table<Criterion>({
     caption: 'The verdict, criterion by criterion',
     narrow: 'cards',
@@ -106,7 +110,7 @@ function criteriaTable({ criteria }: ShadowVerdict): Markup | undefined {
       { title: 'Bound', isNumber: true, cell: (criterion) => criterionFigures(criterion).bound },
       {
         title: 'Met',
-        cell: ({ met }) => element('strong', { class: `word ${metOf(met).tone}` }, metOf(met).word),
+        cell: ({ met }) => h('strong', { class: `word ${metOf(met).tone}` })(metOf(met).word),
       },
       { title: 'In words', isProse: true, cell: ({ what }) => said(what) },
     ],
@@ -114,43 +118,29 @@ function criteriaTable({ criteria }: ShadowVerdict): Markup | undefined {
   });
 }
 
-function curveSection(report: ShadowReport, curves: Curves): Markup {
+function curveSection(report: ShadowReport, curves: Curves): TreeElement {
   const id = 'curves';
-  const annotations = annotationsOf(report, curves);
-  const figures = (panels: readonly Parameters<typeof panelFigure>[0][], isHalf = false): readonly Markup[] =>
-    panels.map((panel) => panelFigure(panel, id, isHalf));
-  return element(
-    'section',
-    { 'aria-labelledby': id },
-    element('h2', { id }, 'Over time'),
-    element(
-      'p',
-      {},
+  const annotations = shadowAnnotations(report, curves);
+  const figures = (panels: readonly Panel[], isHalf = false): readonly TreeElement[] =>
+    panels.map((panel) => panelFigure(panel, id, { isHalf }));
+  return reportSection(
+    id,
+    'Over time',
+    h('p')(
       'All plots share one axis of time: since the start of the shadow. The strip above each names the share of the keys that was copied, and the copies of each read: 25 % ×3.',
     ),
-    annotations.moments.length === 0
-      ? undefined
-      : element(
-          'ul',
-          { class: 'legend' },
-          element(
-            'li',
-            {},
-            momentSign('restored', 'diamond'),
-            element('span', {}, 'the fraction or the reads changed'),
-          ),
-        ),
-    backdrop({ id, x: linearScale(curves.fromMs, curves.toMs, 0, FRAME_WIDTH), ...annotations }),
-    figures(sidePlots(curves, report, id)),
-    element('h3', {}, 'Agreement of the values'),
-    element('div', { class: 'plots' }, figures(agreementPlots(curves, id), true)),
-    element('h3', {}, 'The servers of both sides'),
-    element('div', { class: 'plots' }, figures(serverPlots(curves, report, id), true)),
+    annotations.moments.length > 0 && signLegend([CHANGE_SIGN]),
+    backdrop({ id, x: timeScale(curves), ...annotations }),
+    figures(sidePlots(curves, id, report.total)),
+    h('h3')('Agreement of the values'),
+    h('div', { class: 'plots' })(figures(agreementPlots(curves, id), true)),
+    h('h3')('The servers of both sides'),
+    h('div', { class: 'plots' })(figures(serverPlots(curves, id, report.total), true)),
     changesTable(report),
   );
 }
 
-function changesTable({ changes }: ShadowReport): Markup | undefined {
+function changesTable({ changes }: ShadowReport): TreeElement | undefined {
   return table<ShadowReport['changes'][number]>({
     caption: 'Copied traffic, change by change',
     narrow: 'cards',
@@ -172,14 +162,11 @@ const TOTAL_ROWS: typeof SIDE_ROWS = [
   ...SIDE_ROWS,
 ];
 
-function totalsSection({ total, primary, candidate }: ShadowReport): Markup {
-  return element(
-    'section',
-    { 'aria-labelledby': 'totals' },
-    element('h2', { id: 'totals' }, 'Side by side'),
-    element(
-      'p',
-      {},
+function totalsSection({ total, primary, candidate }: ShadowReport): TreeElement {
+  return reportSection(
+    'totals',
+    'Side by side',
+    h('p')(
       `Over ${durationText(total.seconds * 1000)} in ${countText(total.processes)} ${total.processes === 1 ? 'process' : 'processes'}. The primary is `,
       said(primary.name),
       ', the candidate ',
@@ -190,10 +177,7 @@ function totalsSection({ total, primary, candidate }: ShadowReport): Markup {
       caption: 'Figures since the start',
       narrow: 'cards',
       columns: [
-        {
-          title: 'Figure',
-          cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
-        },
+        { title: 'Figure', cell: ({ name, meaning }) => withTooltip(name, meaning) },
         { title: 'Primary', isNumber: true, cell: ({ text }) => text(total.primary) },
         { title: 'Candidate', isNumber: true, cell: ({ text }) => text(total.candidate) },
       ],
@@ -202,13 +186,12 @@ function totalsSection({ total, primary, candidate }: ShadowReport): Markup {
   );
 }
 
-function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): Markup {
+function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): TreeElement {
   const { compared, lifeSamples, lifeDriftMs, lifeDriftMaxMs } = agreement;
   const drift = `Remaining lives of ${countText(lifeSamples)} pairs of equal values differ by ${durationText(lifeDriftMs)} on average, by ${durationText(lifeDriftMaxMs)} at most.`;
-  return element(
-    'section',
-    { 'aria-labelledby': 'agreement' },
-    element('h2', { id: 'agreement' }, 'Agreement'),
+  return reportSection(
+    'agreement',
+    'Agreement',
     table<(typeof AGREEMENT_ROWS)[number]>({
       caption: `Values of ${countText(compared)} reads that both sides answered`,
       narrow: 'cards',
@@ -224,23 +207,16 @@ function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): Ma
       ],
       rows: AGREEMENT_ROWS,
     }),
-    element('p', {}, lifeSamples === 0 ? 'No remaining lives were compared.' : drift),
-    element('h3', {}, 'Keys with wrong values'),
-    wrongKeys.length === 0
-      ? element('p', { class: 'note' }, 'None was found.')
-      : element(
-          'ul',
-          { class: 'plain' },
-          wrongKeys.map((key) => element('li', {}, element('code', {}, said(key)))),
-        ),
+    h('p')(lifeSamples === 0 ? 'No remaining lives were compared.' : drift),
+    h('h3')('Keys with wrong values'),
+    bullets(wrongKeys.map((key) => h('code')(said(key)))) ?? note('None was found.'),
   );
 }
 
-function copySection({ total: { copying } }: ShadowReport): Markup {
-  return element(
-    'section',
-    { 'aria-labelledby': 'copies' },
-    element('h2', { id: 'copies' }, 'Copies'),
+function copySection({ total: { copying } }: ShadowReport): TreeElement {
+  return reportSection(
+    'copies',
+    'Copies',
     table<(typeof COPY_ROWS)[number]>({
       caption: 'Copies of reads and writes',
       narrow: 'cards',

@@ -1,10 +1,12 @@
 import { amountText, countText, durationText, percentText, perSecondText, UNKNOWN } from '../../report/format.mjs';
-import type { Band, Moment } from '../../report/plot/backdrop.ts';
-import { highest, linesPlot, type Series } from '../../report/plot/lines.ts';
-import type { Panel } from '../../report/plot/panel.ts';
-import type { Point, Run } from '../../report/plot/series.ts';
+import { curve, highest, type Point, type Slice, type SliceRuns } from '../../report/plot/curve.ts';
+import type { BackdropOptions, Band, Moment } from '../../report/plot/figure.ts';
+import type { TimeSpan } from '../../report/plot/frame.ts';
+import { type Panel, plotPanel, type Series } from '../../report/plot/panel.ts';
 import type { Servers, ShadowFigures, ShadowSample, Side, SideName } from './figures.ts';
 import type { ShadowReport } from './shadow.ts';
+
+/** The plots of a shadow, for its report and for the console. */
 
 /** Style of the curves. The sides differ in thickness too, and results in dashes, for readers without colours. */
 export const SHADOW_STYLE = `
@@ -20,17 +22,8 @@ export const SHADOW_STYLE = `
 `;
 
 /** The curves of a shadow: each point stands for the samples of one column. */
-export interface Curves {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Columns without a gap; between two runs nothing was recorded. */
-  readonly runs: readonly (readonly Column[])[];
-}
-
-interface Column {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly figures: readonly ShadowFigures[];
+export interface Curves extends TimeSpan {
+  readonly runs: SliceRuns<readonly ShadowFigures[]>;
 }
 
 /** Number of points along a plot: it keeps the page small, also for a long shadow. */
@@ -42,33 +35,36 @@ const MAX_POINT_MS = 30_000;
 const GAP_INTERVALS = 3;
 const MIN_SPAN_MS = 1000;
 
-export function curvesOf({ samples, startedAtMs, endedAtMs }: ShadowReport): Curves {
+/** @param isLive more samples follow: a last point of a few reads waits for them. */
+export function curvesOf(samples: readonly ShadowSample[], lastedMs: number, isLive = false): Curves {
   const inOrder = samples.toSorted((a, b) => a.atMs - b.atMs);
-  const toMs = Math.max(MIN_SPAN_MS, endedAtMs - startedAtMs, inOrder.at(-1)?.atMs ?? 0);
+  const toMs = Math.max(MIN_SPAN_MS, lastedMs, inOrder.at(-1)?.atMs ?? 0);
   const columnMs = toMs / MAX_COLUMNS;
-  const runs: Column[][] = [];
+  const runs: Slice<readonly ShadowFigures[]>[][] = [];
   let open: ShadowSample[] = [];
   let endMs = 0;
   const close = (): void => {
     const [first, last] = [open[0], open.at(-1)];
     if (first === undefined || last === undefined) return;
     const fromMs = Math.max(0, first.atMs - lengthMs(first));
-    runs.at(-1)?.push({ fromMs, toMs: last.atMs, figures: open.map(({ figures }) => figures) });
+    runs.at(-1)?.push({ fromMs, toMs: last.atMs, data: open.map(({ figures }) => figures) });
     open = [];
   };
+  const hasEnough = (): boolean => {
+    const lastedMs = sum(open.map(lengthMs));
+    const reads = sum(open.map(({ figures }) => figures.primary.compared));
+    return lastedMs >= columnMs && (reads >= MIN_POINT_READS || lastedMs >= MAX_POINT_MS);
+  };
   for (const sample of inOrder) {
-    const fromMs = sample.atMs - lengthMs(sample);
-    if (runs.length === 0 || fromMs - endMs > GAP_INTERVALS * lengthMs(sample)) {
+    if (runs.length === 0 || sample.atMs - lengthMs(sample) - endMs > GAP_INTERVALS * lengthMs(sample)) {
       close();
       runs.push([]);
     }
     open.push(sample);
     endMs = sample.atMs;
-    const lastedMs = endMs - (open[0]?.atMs ?? endMs) + lengthMs(sample);
-    const reads = sum(open.map(({ figures }) => figures.primary.compared));
-    if (lastedMs >= columnMs && (reads >= MIN_POINT_READS || lastedMs >= MAX_POINT_MS)) close();
+    if (hasEnough()) close();
   }
-  close();
+  if (!isLive || runs.flat().length === 0) close();
   return { fromMs: 0, toMs, runs: runs.filter((run) => run.length > 0) };
 }
 
@@ -78,94 +74,175 @@ function lengthMs({ figures }: ShadowSample): number {
 
 /** Maximum number of changes that are drawn; the table has all. */
 const MAX_DRAWN_CHANGES = 40;
+export const CHANGE_SIGN = { style: 'restored', shape: 'diamond', words: 'the fraction or the reads changed' } as const;
 
 /** The time is divided by the changes of the fraction and the reads; a mark stands at each but the first. */
-export function annotationsOf(
+export function shadowAnnotations(
   { changes }: Pick<ShadowReport, 'changes'>,
-  { toMs }: Curves,
-): { readonly bands: readonly Band[]; readonly moments: readonly Moment[] } {
+  { toMs }: TimeSpan,
+): Pick<BackdropOptions, 'bands' | 'moments'> {
   const drawn = changes.slice(-MAX_DRAWN_CHANGES).filter(({ atMs }) => atMs < toMs);
+  const { style, shape } = CHANGE_SIGN;
   return {
     bands: drawn.map(
       ({ atMs, fraction, reads }, at): Band => ({
         fromMs: atMs,
         toMs: drawn[at + 1]?.atMs ?? toMs,
-        name: bandName({ fraction, reads }),
+        // `25 % ×3`: the fraction of the keys and the reads.
+        name: `${percentText(fraction)} ×${countText(reads)}`,
         style: at % 2 === 0 ? 'phase-stage-even' : 'phase-stage-odd',
       }),
     ),
-    moments: drawn.slice(1).map(({ atMs }): Moment => ({ atMs, style: 'restored', shape: 'diamond' })),
+    moments: drawn.slice(1).map(({ atMs }): Moment => ({ atMs, style, shape })),
   };
 }
 
-/** `25 % ×3`: the fraction of the keys and the reads. */
-function bandName({ fraction, reads }: { readonly fraction: number; readonly reads: number }): string {
-  return `${percentText(fraction)} ×${countText(reads)}`;
-}
-
-/** Reads and errors of both sides. */
-export function sidePlots(curves: Curves, { total }: ShadowReport, id: string): readonly Panel[] {
-  const hits = bothSides(curves, (some) =>
-    ratio(
-      some,
-      ({ hits }) => hits,
-      ({ compared }) => compared,
-    ),
-  );
-  const p99 = bothSides(curves, (some) => rangeOf(some.map((one) => one.p99Ms)));
-  const reads = bothSides(curves, (some, seconds) =>
-    level(seconds > 0 ? sumOf(some, (one) => one.reads) / seconds : undefined),
-  );
-  const errors = bothSides(curves, (some) => ratio(some, faults, (one) => one.reads + one.writes));
-  return [
-    linesPlot(curves, {
-      ...{ id: `${id}-hits`, heightPx: 200, max: 1, tickCount: 5, tickText: percentText },
-      title: 'Hit ratio, % of compared reads',
-      ...described('Hit ratio over time', hits, ({ hitRatio }) => `${percentText(hitRatio)} in all`, total),
-    }),
-    linesPlot(curves, {
-      ...{ id: `${id}-p99`, heightPx: 160, tickText: durationText },
-      title: 'Time of a read, p99',
-      ...described('p99 over time', p99, ({ p99Ms }) => `${durationText(p99Ms)} in all`, total, true),
-      notes: [
-        'A point of several intervals is their worst p99; the tint reaches from the lowest to the highest of them.',
-      ],
-    }),
-    linesPlot(curves, {
-      ...{ id: `${id}-reads`, heightPx: 130, tickText: perSecondText },
-      title: 'Reads, per second',
-      ...described(
-        'Reads over time',
-        reads,
-        ({ readsPerSecond }) => `${perSecondText(readsPerSecond)} on average`,
-        total,
-      ),
-    }),
-    linesPlot(curves, {
-      ...{ id: `${id}-errors`, heightPx: 110, tickCount: 3, tickText: percentText },
-      // A side without errors is a line at the bottom, on an axis that shows what a few would be.
-      max: Math.max(MIN_ERROR_AXIS, highest(errors.primary, errors.candidate)),
-      title: 'Errors, % of reads and writes',
-      ...described('Errors over time', errors, ({ errorRate }) => `${percentText(errorRate)} in all`, total),
-    }),
-  ];
+/** A figure of both sides over time. */
+interface SidePlot {
+  readonly name: string;
+  readonly title: string;
+  readonly heightPx: number;
+  readonly text: (value: number | undefined) => string;
+  readonly what: string;
+  readonly read: (some: readonly Side[], seconds: number) => Value;
+  /** The figure of the whole shadow. */
+  readonly total: (side: Side) => string;
+  readonly tickCount?: number;
+  readonly max?: number;
+  /** A curve without any values is on an axis that shows what a few would be. */
+  readonly minMax?: number;
+  readonly isTinted?: boolean;
+  readonly notes?: readonly string[];
 }
 
 const MIN_ERROR_AXIS = 0.01;
+
+const SIDE_PLOTS: readonly SidePlot[] = [
+  {
+    name: 'hits',
+    title: 'Hit ratio, % of compared reads',
+    what: 'Hit ratio over time',
+    heightPx: 200,
+    max: 1,
+    tickCount: 5,
+    text: percentText,
+    read: (some) =>
+      ratio(
+        sumOf(some, ({ hits }) => hits),
+        sumOf(some, ({ compared }) => compared),
+      ),
+    total: ({ hitRatio }) => `${percentText(hitRatio)} in all`,
+  },
+  {
+    name: 'p99',
+    title: 'Time of a read, p99',
+    what: 'p99 over time',
+    heightPx: 160,
+    text: durationText,
+    read: (some) => rangeOf(some.map((one) => one.p99Ms)),
+    total: ({ p99Ms }) => `${durationText(p99Ms)} in all`,
+    isTinted: true,
+    notes: [
+      'A point of several intervals is their worst p99; the tint reaches from the lowest to the highest of them.',
+    ],
+  },
+  {
+    name: 'reads',
+    title: 'Reads, per second',
+    what: 'Reads over time',
+    heightPx: 130,
+    text: perSecondText,
+    read: (some, seconds) =>
+      ratio(
+        sumOf(some, ({ reads }) => reads),
+        seconds,
+      ),
+    total: ({ readsPerSecond }) => `${perSecondText(readsPerSecond)} on average`,
+  },
+  {
+    name: 'errors',
+    title: 'Errors, % of reads and writes',
+    what: 'Errors over time',
+    heightPx: 110,
+    tickCount: 3,
+    text: percentText,
+    minMax: MIN_ERROR_AXIS,
+    read: (some) =>
+      ratio(
+        sumOf(some, ({ errors }) => sum(Object.values(errors))),
+        sumOf(some, ({ reads, writes }) => reads + writes),
+      ),
+    total: ({ errorRate }) => `${percentText(errorRate)} in all`,
+  },
+];
+
+/** Reads and errors of both sides. @param total Absent: the legend shows the present values. */
+export function sidePlots(curves: Curves, id: string, total?: ShadowFigures): readonly Panel[] {
+  return SIDE_PLOTS.map((plot) => sidePlot(curves, `${id}-${plot.name}`, plot, total));
+}
+
+/** The INFO of both sides. Bytes are drawn in MiB, so that the axis has round numbers. */
+export function serverPlots(curves: Curves, id: string, total: ShadowFigures): readonly Panel[] {
+  const plot = (name: string, title: string, of: (servers: Servers) => number | undefined): Panel =>
+    sidePlot(
+      curves,
+      `${id}-${name}`,
+      {
+        name,
+        title,
+        what: title,
+        heightPx: 110,
+        tickCount: 3,
+        text: amountText,
+        read: (some) => meanOf(some.map(({ servers }) => servers && of(servers))),
+        total: ({ servers }) => (servers === undefined ? UNKNOWN : amountText(of(servers))),
+      },
+      total,
+    );
+  return [
+    plot('memory', 'Memory in use, MiB', ({ memoryBytes }) => inMiB(memoryBytes)),
+    plot('evicted', 'Keys evicted, per second', (one) => one.evictedPerSecond),
+    plot('cpu', 'Processors in use', ({ cpu }) => cpu),
+    plot('out', 'Bytes sent, MiB per second', (one) => inMiB(one.bytesOutPerSecond)),
+  ];
+}
+
+/** The thin line of the primary is drawn on top: an equal candidate does not hide it. */
+function sidePlot(curves: Curves, id: string, plot: SidePlot, whole: ShadowFigures | undefined): Panel {
+  const { title, heightPx, tickCount, text, what, read, total, minMax, isTinted, notes } = plot;
+  const series = (['primary', 'candidate'] as const).map((name: SideName): Series => {
+    const runs = curve(curves.runs, (some) =>
+      read(
+        some.map((one) => one[name]),
+        sum(some.map(({ seconds }) => seconds)),
+      ),
+    );
+    return { style: name, name, figure: whole && total(whole[name]), runs, isTinted };
+  });
+  const max = minMax === undefined ? plot.max : Math.max(minMax, ...series.map(({ runs = [] }) => highest(runs)));
+  const words = whole && `${what}: ${series.map(({ name, figure }) => `${name} ${figure}`).join(', ')}.`;
+  return plotPanel(curves, { id, title, words, heightPx, tickCount, max, tickText: text, series, notes });
+}
 
 /** How the values agree. */
 export function agreementPlots(curves: Curves, id: string): readonly Panel[] {
   const plot = (name: string, title: string, kinds: readonly AgreementKind[]): Panel => {
     const series = kinds.map((kind): Series => {
-      const runs = agreementRuns(curves, kind);
+      const runs = curve(curves.runs, (some) => {
+        const of = (key: AgreementKind | 'compared'): number => sum(some.map(({ agreement }) => agreement[key]));
+        return ratio(of(kind), of('compared'));
+      });
       return { style: kind, name: kind, figure: `${percentText(highest(runs))} at most`, runs };
     });
-    return linesPlot(curves, {
-      ...{ id: `${id}-${name}`, heightPx: 110, tickCount: 3, tickText: percentText, series },
+    return plotPanel(curves, {
+      id: `${id}-${name}`,
       title,
       words: `${title}: ${series.map(({ name: kind, figure }) => `${kind} ${figure}`).join(', ')}.`,
+      heightPx: 110,
+      tickCount: 3,
+      tickText: percentText,
       max: Math.max(MIN_ERROR_AXIS, ...series.map(({ runs = [] }) => highest(runs))),
-      isEmpty: isEmpty(series),
+      series,
     });
   };
   return [
@@ -176,99 +253,20 @@ export function agreementPlots(curves: Curves, id: string): readonly Panel[] {
 
 type AgreementKind = 'missing' | 'surplus' | 'wrong' | 'older' | 'newer';
 
-function agreementRuns(curves: Curves, kind: AgreementKind): readonly Run[] {
-  return runsOf(curves, ({ figures }) => {
-    const compared = sum(figures.map(({ agreement }) => agreement.compared));
-    return level(compared > 0 ? sum(figures.map(({ agreement }) => agreement[kind])) / compared : undefined);
-  });
-}
-
-/** The INFO of both sides. Bytes are drawn in MiB, so that the axis has round numbers. */
-export function serverPlots(curves: Curves, { total }: ShadowReport, id: string): readonly Panel[] {
-  const plot = (name: string, title: string, of: (servers: Servers) => number | undefined): Panel => {
-    const runs = bothSides(curves, (some) => mean(some.map(({ servers }) => servers && of(servers))));
-    const figure = ({ servers }: Side): string => (servers === undefined ? UNKNOWN : amountText(of(servers)));
-    return linesPlot(curves, {
-      ...{ id: `${id}-${name}`, heightPx: 110, tickCount: 3, tickText: amountText, title },
-      ...described(title, runs, figure, total),
-    });
-  };
-  return [
-    plot('memory', 'Memory in use, MiB', ({ memoryBytes }) => inMiB(memoryBytes)),
-    plot('evicted', 'Keys evicted, per second', (one) => one.evictedPerSecond),
-    plot('cpu', 'Processors in use', ({ cpu }) => cpu),
-    plot('out', 'Bytes sent, MiB per second', (one) => inMiB(one.bytesOutPerSecond)),
-  ];
-}
-
 function inMiB(bytes: number | undefined): number | undefined {
   return bytes === undefined ? undefined : bytes / 2 ** 20;
 }
 
 /** The value of one point, and the range of the samples that it stands for. */
-type Value = Pick<Point, 'value' | 'low' | 'high'> | undefined;
-type BothRuns = Readonly<Record<SideName, readonly Run[]>>;
+type Value = number | Pick<Point, 'value' | 'low' | 'high'> | undefined;
 
-function bothSides(curves: Curves, of: (some: readonly Side[], seconds: number) => Value): BothRuns {
-  const runs = (name: SideName): readonly Run[] =>
-    runsOf(curves, ({ figures }) =>
-      of(
-        figures.map((one) => one[name]),
-        sum(figures.map(({ seconds }) => seconds)),
-      ),
-    );
-  return { primary: runs('primary'), candidate: runs('candidate') };
+function ratio(part: number, whole: number): number | undefined {
+  return whole > 0 ? part / whole : undefined;
 }
 
-/** A column without a value breaks the line. */
-function runsOf(curves: Curves, of: (column: Column) => Value): readonly Run[] {
-  return curves.runs.flatMap((columns) => {
-    const found: Point[][] = [[]];
-    for (const column of columns) {
-      const value = of(column);
-      if (value === undefined) found.push([]);
-      else found.at(-1)?.push({ ...value, fromMs: column.fromMs, toMs: column.toMs, weight: 1 });
-    }
-    return found.filter((run) => run.length > 0);
-  });
-}
-
-/** The candidate is drawn on top. */
-function described(
-  what: string,
-  { primary, candidate }: BothRuns,
-  figure: (side: Side) => string,
-  total: ShadowFigures,
-  isTinted = false,
-): Pick<Panel, 'words' | 'isEmpty'> & { readonly series: readonly Series[] } {
-  const series: readonly Series[] = [
-    { style: 'candidate', name: 'candidate', figure: figure(total.candidate), runs: candidate, isTinted },
-    { style: 'primary', name: 'primary', figure: figure(total.primary), runs: primary, isTinted },
-  ];
-  const words = `${what}: ${series.map((one) => `${one.name} ${one.figure}`).join(', ')}.`;
-  return { series, words, isEmpty: isEmpty(series) };
-}
-
-function isEmpty(series: readonly Series[]): boolean {
-  return series.every(({ runs = [] }) => runs.length === 0);
-}
-
-function faults({ errors }: Side): number {
-  return sum(Object.values(errors));
-}
-
-function ratio(some: readonly Side[], part: (side: Side) => number, all: (side: Side) => number): Value {
-  const whole = sumOf(some, all);
-  return level(whole > 0 ? sumOf(some, part) / whole : undefined);
-}
-
-function mean(values: readonly (number | undefined)[]): Value {
+function meanOf(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((one) => one !== undefined);
-  return level(known.length > 0 ? sum(known) / known.length : undefined);
-}
-
-function level(value: number | undefined): Value {
-  return value === undefined || !Number.isFinite(value) ? undefined : { value, low: value, high: value };
+  return ratio(sum(known), known.length);
 }
 
 /** Percentiles have no meaningful mean. */

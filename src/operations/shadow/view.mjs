@@ -41,7 +41,7 @@ const VERDICTS = {
 };
 
 /** @param {Verdict['kind']} kind */
-export function verdictView(kind) {
+export function shadowVerdict(kind) {
   return own(VERDICTS, kind) ?? { word: kind, tone: 'none' };
 }
 

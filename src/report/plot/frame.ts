@@ -1,5 +1,3 @@
-import { element, type Markup } from '../markup.ts';
-
 /** Width of a drawing in its own units. The drawing is stretched to the width of the page; lines keep their thickness. */
 export const FRAME_WIDTH = 1000;
 
@@ -9,15 +7,13 @@ export const TIMES_PX = 20;
 
 /** The scales of a drawing: time across in units of `FRAME_WIDTH`, values upwards in pixels. */
 export interface Frame {
-  readonly x: Scale;
-  readonly y: Scale;
+  readonly x: AxisScale;
+  readonly y: AxisScale;
   readonly heightPx: number;
   readonly ticks: readonly number[];
 }
 
-interface FrameOptions {
-  readonly fromMs: number;
-  readonly toMs: number;
+interface FrameOptions extends TimeSpan {
   /** The highest value shown. */
   readonly max: number;
   readonly heightPx: number;
@@ -28,22 +24,25 @@ interface FrameOptions {
 
 export function createFrame({ fromMs, toMs, max, heightPx, tickCount = 4, isWhole = false }: FrameOptions): Frame {
   const ticks = roundTicks(max, tickCount, isWhole);
-  return {
-    x: linearScale(fromMs, toMs, 0, FRAME_WIDTH),
-    y: linearScale(0, ticks[ticks.length - 1] ?? 1, heightPx, 0),
-    heightPx,
-    ticks,
-  };
+  return { x: timeScale({ fromMs, toMs }), y: linearScale(0, ticks.at(-1) ?? 1, heightPx, 0), heightPx, ticks };
+}
+
+/** The time axis of all plots of a page. */
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export function timeScale({ fromMs, toMs }: TimeSpan): AxisScale {
+  return linearScale(fromMs, toMs, 0, FRAME_WIDTH);
 }
 
 /** A position as a share of the width, for elements that are not stretched. */
-export function percentAcross(x: Scale, atMs: number): string {
+export function percentAcross(x: AxisScale, atMs: number): string {
   return `${Math.round((x.at(atMs) / FRAME_WIDTH) * 10_000) / 100}%`;
 }
 
-interface LogFrameOptions {
-  readonly fromMs: number;
-  readonly toMs: number;
+interface LogFrameOptions extends TimeSpan {
   /** The lowest and the highest value shown, both above 0. */
   readonly min: number;
   readonly max: number;
@@ -62,10 +61,10 @@ const MAX_FINE_TICKS = 7;
 /** A frame with a logarithmic axis of values. Values below its lowest tick are drawn at the lower edge. */
 export function createLogFrame({ fromMs, toMs, min, max, heightPx }: LogFrameOptions): Frame {
   const ticks = logTicks(min, max);
-  const [from, to] = [ticks[0] ?? 1, ticks[ticks.length - 1] ?? 10];
+  const [from, to] = [ticks[0] ?? 1, ticks.at(-1) ?? 10];
   const power = linearScale(Math.log10(from), Math.log10(to), heightPx, 0);
-  const y: Scale = { from, to, at: (value) => power.at(Math.log10(Math.max(value, from))) };
-  return { x: linearScale(fromMs, toMs, 0, FRAME_WIDTH), y, heightPx, ticks };
+  const y: AxisScale = { from, to, at: (value) => power.at(Math.log10(Math.max(value, from))) };
+  return { x: timeScale({ fromMs, toMs }), y, heightPx, ticks };
 }
 
 /** Round values from below the lowest to above the highest: powers of ten, with 2 and 5 between them if they are few. */
@@ -95,33 +94,15 @@ function rounded(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** The column at the left of a drawing: the ticks of the values, and the unit of the times that stand below the drawing. */
-export function valueAxis(frame: Frame, text: (value: number) => string): Markup {
-  const heightPx = STRIP_PX + frame.heightPx + TIMES_PX;
-  return element(
-    'svg',
-    { class: 'values', width: 62, height: heightPx, 'aria-hidden': 'true' },
-    frame.ticks.map((tick) => element('text', { x: 56, y: STRIP_PX + frame.y.at(tick) + 4 }, text(tick))),
-    element('text', { x: 56, y: heightPx - 4 }, frame.x.to >= 3_600_000 ? 'h:min:s' : 'min:s'),
-  );
-}
-
-export function gridLines(frame: Frame): readonly Markup[] {
-  return frame.ticks.map((tick) => {
-    const y = STRIP_PX + frame.y.at(tick);
-    return element('line', { class: tick === frame.ticks[0] ? 'base' : 'grid', x2: '100%', y1: y, y2: y });
-  });
-}
-
 /** Maps values to positions in a drawing. The result is always inside the drawing. */
-export interface Scale {
+export interface AxisScale {
   readonly from: number;
   readonly to: number;
   readonly at: (value: number) => number;
 }
 
 /** An empty or reversed span is treated as a span of length 1. */
-export function linearScale(from: number, to: number, start: number, end: number): Scale {
+export function linearScale(from: number, to: number, start: number, end: number): AxisScale {
   const length = to > from ? to - from : 1;
   const at = (value: number): number => {
     const share = Number.isFinite(value) ? Math.min(1, Math.max(0, (value - from) / length)) : 0;

@@ -1,135 +1,142 @@
-import { type Attributes, type Content, element, type Markup } from '../markup.ts';
-import { backdropParts, SHAPES, type Shape } from './backdrop.ts';
-import { FRAME_WIDTH, type Frame, gridLines, STRIP_PX, TIMES_PX, valueAxis } from './frame.ts';
+import type { TreeElement } from '../tree.ts';
+import { highest, type Pile, type PointRun } from './curve.ts';
+import { createFrame, createLogFrame, type Frame, type TimeSpan } from './frame.ts';
+import { level, line, type StackArea, spread, stack, stackNames } from './shapes.ts';
 
+/** A plot that can be drawn. */
 export interface Panel {
   /** Unique in the page. */
   readonly id: string;
   /** Includes the unit of the values. */
   readonly title: string;
-  /** The plot in words, for screen readers. */
-  readonly words: string;
+  /** The plot in words, for screen readers. Absent where a legend with the present values says it. */
+  readonly words?: string;
   readonly frame: Frame;
   readonly tickText: (value: number) => string;
   /** In the units of the frame, and stretched with it. */
-  readonly drawn: readonly (Markup | undefined)[];
+  readonly drawn: readonly (TreeElement | undefined)[];
   /** Names inside the drawing: placed by percent and pixels, not stretched. */
-  readonly names?: readonly Markup[];
+  readonly names: readonly TreeElement[];
   readonly legend: readonly LegendEntry[];
   readonly notes?: readonly string[];
   /** Nothing was measured; a text says so. */
   readonly isEmpty: boolean;
+  /** Shown instead of an empty plot: the reason why nothing was measured. */
+  readonly missing?: string;
   /** Also shows the recovery of each stage. */
   readonly isDetailed?: boolean;
 }
 
-/**
- * A plot with its axes, as wide as the page. Only the curves are stretched, so text is readable at any width.
- * @param backdropId the shared parts of a domain's plots, see `backdrop`. @param isHalf for two plots side by side.
- */
-export function panelFigure(panel: Panel, backdropId: string, isHalf = false): Markup {
-  const { frame, isEmpty } = panel;
-  return element(
-    'figure',
-    { class: 'plot' },
-    element('figcaption', {}, element('h4', {}, panel.title), isEmpty ? undefined : legend(panel.legend)),
-    element(
-      'div',
-      { class: 'canvas' },
-      valueAxis(frame, panel.tickText),
-      panelDrawing(panel, backdropId, { width: '100%' }, isHalf),
-    ),
-    isEmpty ? undefined : panel.notes?.map((note) => element('p', { class: 'note' }, note)),
-  );
-}
-
-/** The drawing without its axis of values. `place` has its position and width. */
-export function panelDrawing(panel: Panel, backdropId: string, place: Attributes, isHalf = false): Markup {
-  const { id, frame, isEmpty } = panel;
-  const parts = backdropParts(backdropId);
-  const names = isHalf ? parts.half : parts.names;
-  const inner = { y: STRIP_PX, width: '100%', height: frame.heightPx };
-  return element(
-    'svg',
-    {
-      class: 'drawing',
-      ...place,
-      height: STRIP_PX + frame.heightPx + TIMES_PX,
-      role: 'img',
-      'aria-labelledby': `${id}-title ${id}-desc`,
-    },
-    element('title', { id: `${id}-title` }, panel.title),
-    element('desc', { id: `${id}-desc` }, isEmpty ? 'Nothing was measured.' : panel.words),
-    drawnBy(names),
-    element('svg', inner, drawnBy(parts.bands)),
-    gridLines(frame),
-    isEmpty ? nothing(frame) : curves(panel),
-    drawnBy(`${names}t`, STRIP_PX + frame.heightPx),
-    element('svg', inner, drawnBy(panel.isDetailed ? parts.all : parts.marks)),
-  );
-}
-
-function drawnBy(id: string, y?: number): Markup {
-  return element('use', { href: `#${id}`, y });
-}
-
-function curves({ frame, drawn, names = [] }: Panel): Content {
-  const { heightPx } = frame;
-  const stretched = { viewBox: `0 0 ${FRAME_WIDTH} ${heightPx}`, preserveAspectRatio: 'none' };
-  return [
-    element('svg', { y: STRIP_PX, width: '100%', height: heightPx, ...stretched }, drawn),
-    names.length === 0 ? undefined : element('svg', { y: STRIP_PX, width: '100%', height: heightPx }, names),
-  ];
-}
-
-function nothing(frame: Frame): Markup {
-  return element('text', { class: 'nothing', x: '50%', y: STRIP_PX + frame.heightPx / 2 }, 'nothing was measured');
-}
-
 export interface LegendEntry {
-  /** `line`: a line with its dashes; `area`: a filled square; `spread`: a tint. */
-  readonly kind: 'line' | 'area' | 'spread';
+  /** `line`: a line with its dashes; `area`: a filled square. */
+  readonly kind: 'line' | 'area';
   readonly style: string;
   readonly name: string;
   /** Shown after the name. */
   readonly figure?: string;
+  /** The value at a time, as text; undefined where there is none. */
+  readonly textAt: (atMs: number) => string | undefined;
 }
 
-function legend(entries: readonly LegendEntry[]): Markup | undefined {
-  if (entries.length === 0) return undefined;
-  return element(
-    'ul',
-    { class: 'legend' },
-    entries.map(({ kind, style, name, figure }) =>
-      element(
-        'li',
-        {},
-        swatch(kind, style),
-        element('span', {}, name, figure === undefined ? undefined : element('span', { class: 'soft' }, ` ${figure}`)),
-      ),
-    ),
+/** A curve, or constant levels, with its entry of the legend. */
+export interface Series {
+  readonly style: string;
+  readonly name: string;
+  /** Shown after the name. */
+  readonly figure?: string;
+  readonly runs?: readonly PointRun[];
+  /** The range of the joined samples is drawn as a tint around the curve. */
+  readonly isTinted?: boolean;
+  readonly levels?: readonly (readonly [fromMs: number, toMs: number, value: number])[];
+}
+
+interface StackedAreas {
+  /** From the bottom up. */
+  readonly areas: readonly StackArea[];
+  readonly runs: readonly (readonly Pile[])[];
+  /** The areas have their names in the drawing. */
+  readonly isNamed?: boolean;
+}
+
+interface PlotOptions extends Omit<Panel, 'frame' | 'drawn' | 'names' | 'legend' | 'isEmpty'> {
+  readonly heightPx?: number;
+  /** Absent: the highest value of all series and areas. */
+  readonly max?: number;
+  readonly tickCount?: number;
+  readonly isWhole?: boolean;
+  /** An axis on which equal distances are equal factors. */
+  readonly isLog?: boolean;
+  /** The first one is drawn on top. `undefined`: there is nothing of this kind to draw. */
+  readonly series?: readonly (Series | undefined)[];
+  readonly stacked?: StackedAreas;
+  /** Absent: no series has a point, and no area a pile. */
+  readonly isEmpty?: boolean;
+}
+
+/** Series on one axis of values, in front of stacked areas. The axis begins at 0 unless it is logarithmic. */
+export function plotPanel(span: TimeSpan, options: PlotOptions): Panel {
+  const { heightPx = 150, max: given, tickCount, isWhole, isLog, stacked, ...panel } = options;
+  const series = (options.series ?? []).filter((one) => one !== undefined);
+  const points = series.flatMap(({ runs = [] }) => runs.flat());
+  const levels = series.flatMap((one) => (one.levels ?? []).map(([, , value]) => value));
+  const piles = stacked?.runs.flat() ?? [];
+  const sums = piles.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
+  const max = given ?? [...levels, ...sums].reduce((most, value) => Math.max(most, value), highest([points]));
+  const min = points.reduce((least, { low }) => (low > 0 ? Math.min(least, low) : least), max);
+  const frame = isLog
+    ? createLogFrame({ ...span, min, max, heightPx })
+    : createFrame({ ...span, max, heightPx, tickCount, isWhole });
+  return {
+    ...panel,
+    frame,
+    drawn: [
+      ...(stacked === undefined ? [] : stack(frame, stacked.runs, stacked.areas)),
+      ...series.toReversed().flatMap((one) => seriesDrawn(frame, one)),
+    ],
+    names: stacked?.isNamed ? stackNames(frame, stacked.runs, stacked.areas) : [],
+    legend: [...series.map((one) => lineEntry(one, panel.tickText)), ...areaEntries(stacked, panel.tickText)],
+    isEmpty: options.isEmpty ?? points.length + piles.length === 0,
+  };
+}
+
+function seriesDrawn(frame: Frame, { style, runs, isTinted, levels = [] }: Series): (TreeElement | undefined)[] {
+  return [
+    ...levels.map(([from, to, value]) => level(frame, from, to, value, style)),
+    runs && isTinted ? spread(frame, runs, style) : undefined,
+    runs && line(frame, runs, style),
+  ];
+}
+
+function lineEntry({ style, name, figure, runs = [], levels = [] }: Series, text: Panel['tickText']): LegendEntry {
+  const textAt = (atMs: number): string | undefined => {
+    const value = periodAt(runs, atMs)?.value ?? levels.find(([from, to]) => from <= atMs && atMs <= to)?.[2];
+    return value === undefined ? undefined : text(value);
+  };
+  return { kind: 'line', style, name, figure, textAt };
+}
+
+/** In the order of the areas, from the top down. */
+function areaEntries(stacked: StackedAreas | undefined, text: Panel['tickText']): readonly LegendEntry[] {
+  if (stacked === undefined) return [];
+  const entries = stacked.areas.map((area, at): LegendEntry => {
+    const textAt = (atMs: number): string | undefined => {
+      const value = periodAt(stacked.runs, atMs)?.values[at];
+      return value === undefined ? undefined : text(value);
+    };
+    return { kind: 'area', ...area, textAt };
+  });
+  return entries.toReversed();
+}
+
+/** The last period that began before a time, in a run that reaches it. */
+function periodAt<T extends TimeSpan>(runs: readonly (readonly T[])[], atMs: number): T | undefined {
+  const run = runs.find(
+    (one) => (one[0]?.fromMs ?? Number.POSITIVE_INFINITY) <= atMs && (one.at(-1)?.toMs ?? 0) >= atMs,
   );
+  return run?.findLast(({ fromMs }) => fromMs < atMs) ?? run?.[0];
 }
 
-/** Width of the sample before a name. */
-export const SWATCH_PX: Readonly<Record<LegendEntry['kind'], number>> = { line: 30, area: 14, spread: 14 };
-
-/** The sample before a name, in the style of its curve. */
-export function swatch(kind: LegendEntry['kind'], style: string, place: Attributes = {}): Markup {
-  const drawn =
-    kind === 'line'
-      ? element('path', { class: `line ${style}`, d: 'M0 6h30' })
-      : element('rect', { class: `${kind} ${style}`, width: 14, height: 12 });
-  return element(
-    'svg',
-    { class: 'swatch', width: SWATCH_PX[kind], height: 12, 'aria-hidden': 'true', ...place },
-    drawn,
-  );
-}
-
-/** The sign of a moment, for a legend. */
-export function momentSign(style: string, shape: Shape): Markup {
-  const sign = element('svg', { x: 8, y: 8, overflow: 'visible' }, element('path', { d: SHAPES[shape] }));
-  const drawn = element('g', { class: `moment ${style}` }, sign);
-  return element('svg', { class: 'swatch', width: 16, height: 16, 'aria-hidden': 'true' }, drawn);
+/** A constant level over the whole plot; undefined when its value is not known. */
+export function constant({ fromMs, toMs }: TimeSpan, value: number | undefined, named: Series): Series | undefined {
+  return value === undefined || !Number.isFinite(value) ? undefined : { ...named, levels: [[fromMs, toMs, value]] };
 }

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import {
   contentPolicy,
@@ -9,9 +7,11 @@ import {
   OWN_FILES,
   registerFile,
 } from '../../http/transport/static-file.ts';
+import { SHADOW_STYLE } from '../../operations/shadow/report-plots.ts';
+import { PLOT_STYLE, themeStyle } from '../../report/document.ts';
+import { toHtml } from '../../report/html.ts';
+import { h } from '../../report/tree.ts';
 import { type Assets, assetLinks, readAssets, registerAssets } from '../shared/assets.ts';
-import { toHtml } from '../shared/html.ts';
-import { h } from '../shared/tree.mjs';
 
 /** The only frame is our own empty page, into which the console writes a drill's report. */
 const CONSOLE_POLICY = contentPolicy({ ...OWN_FILES, 'frame-src': "'self'" });
@@ -24,20 +24,12 @@ const STYLES = ['base', 'frame', 'live', 'drill', 'shadow', 'doctor', 'forms'];
 
 /** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. They need no token; the data does. */
 export function registerOps(app: FastifyInstance): void {
-  const plots = (file: string): string => fileURLToPath(import.meta.resolve(`uplot/dist/${file}`));
   const assets = readAssets({
     prefix: '/ops/assets',
-    entry: join(ASSETS, 'main.mjs'),
-    styles: [
-      join(SHARED, 'theme.css'),
-      plots('uPlot.min.css'),
-      ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`)),
-    ],
+    entry: join(ASSETS, `main${extname(import.meta.filename)}`),
+    styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
+    style: `${themeStyle()}${PLOT_STYLE}${SHADOW_STYLE}`,
     icon: join(SHARED, 'icon.svg'),
-    // The library's script for pages without modules declares the global `uPlot`.
-    foreign: {
-      [join(ASSETS, 'uplot.mjs')]: `${readFileSync(plots('uPlot.iife.min.js'), 'utf8')}\nexport default uPlot;`,
-    },
   });
 
   for (const [url, html, policy] of [
@@ -52,29 +44,23 @@ export function registerOps(app: FastifyInstance): void {
 
 /** The console before its script runs. Without scripts it shows only a notice. */
 function consoleHtml(assets: Assets): string {
-  const head = h(
-    'head',
-    {},
-    h('meta', { charset: 'utf-8' }),
-    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-    h('meta', { name: 'color-scheme', content: 'light dark' }),
-    h('title', {}, 'serpcache operations'),
+  const head = h('head')(
+    h('meta', { charset: 'utf-8' })(),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
+    h('meta', { name: 'color-scheme', content: 'light dark' })(),
+    h('title')('serpcache operations'),
     assetLinks(assets),
   );
-  const body = h(
-    'body',
-    {},
-    h(
-      'div',
-      { id: 'app' },
-      h('noscript', {}, 'The console needs scripts. The same can be done with `serpcache` in a shell.'),
+  const body = h('body')(
+    h('div', { id: 'app' })(
+      h('noscript')('The console needs scripts. The same can be done with `serpcache` in a shell.'),
     ),
-    h('div', { id: 'announcements', class: 'visually-hidden', role: 'log', 'aria-label': 'What has changed' }),
+    h('div', { id: 'announcements', class: 'visually-hidden', role: 'log', 'aria-label': 'What has changed' })(),
   );
-  return `<!doctype html>${toHtml(h('html', { lang: 'en' }, head, body))}`;
+  return `<!doctype html>${toHtml(h('html', { lang: 'en' })(head, body))}`;
 }
 
 /** Empty until the console writes a report into it. */
 const REPORT_FRAME = `<!doctype html>${toHtml(
-  h('html', { lang: 'en' }, h('head', {}, h('meta', { charset: 'utf-8' }), h('title', {}, 'Report')), h('body', {})),
+  h('html', { lang: 'en' })(h('head')(h('meta', { charset: 'utf-8' })(), h('title')('Report')), h('body')()),
 )}`;

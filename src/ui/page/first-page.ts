@@ -6,18 +6,25 @@ import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
 import { createRecentCache } from '../../http/transport/recent-cache.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
+import { htmlAround, toHtml } from '../../report/html.ts';
+import { h } from '../../report/tree.ts';
 import { promised } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import { prepareSearch } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import { formatTraceparent } from '../../search/trace.ts';
 import { type Assets, assetLinks } from '../shared/assets.ts';
-import { htmlAround, toHtml } from '../shared/html.ts';
-import { h } from '../shared/tree.mjs';
-import { type Address, isStart, type Site, searchPairs } from './assets/address.mjs';
-import { type AnswerBody, answerFrom, type Failure, type PageModel, type Shown, titleOf } from './assets/model.mjs';
-import { type Provenance, provenanceOf } from './assets/provenance.mjs';
-import { columnsView, pageView } from './assets/view/page.mjs';
+import { isStart, type PageAddress, type Site, searchPairs } from './assets/address.ts';
+import {
+  type AnswerBody,
+  answerFrom,
+  documentTitle,
+  type Failure,
+  type PageModel,
+  type Shown,
+} from './assets/model.ts';
+import { type Provenance, provenanceOf } from './assets/provenance.ts';
+import { columnsView, pageView } from './assets/view/page.ts';
 import type { PageOptions } from './options.ts';
 
 /** The result of the search that the server makes for the first page. */
@@ -33,7 +40,7 @@ export interface FirstPage {
 
 interface Visit {
   readonly site: Site;
-  readonly address: Address;
+  readonly address: PageAddress;
   readonly request: FastifyRequest;
 }
 
@@ -94,10 +101,10 @@ export function refusedPage(error: unknown, random: () => number): FirstPage {
     kind: 'failure',
     code: problem.code,
     detail: problem.detail,
-    ...(problem.parameter === undefined ? {} : { parameter: problem.parameter }),
-    ...(retryAfter === undefined ? {} : { retryAfterSeconds: Number(retryAfter) }),
+    parameter: problem.parameter,
+    retryAfterSeconds: retryAfter === undefined ? undefined : Number(retryAfter),
   };
-  return { shown, status, ...(retryAfter === undefined ? {} : { retryAfter }) };
+  return { shown, status, retryAfter };
 }
 
 /** Parses an answer's inflated body. One buffer gives one object while it is remembered. @throws SyntaxError for no JSON. */
@@ -119,23 +126,17 @@ export function provenanceOfAnswer(answer: Answer, serverMs: number): Provenance
 
 /** The whole document. It can be read without scripts; the script takes it over. */
 export function documentHtml(model: PageModel, assets: Assets): Buffer {
-  const head = h(
-    'head',
-    {},
-    h('meta', { charset: 'utf-8' }),
-    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' }),
-    h('meta', { name: 'color-scheme', content: 'light dark' }),
-    h('title', {}, titleOf(model)),
+  const head = h('head')(
+    h('meta', { charset: 'utf-8' })(),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
+    h('meta', { name: 'color-scheme', content: 'light dark' })(),
+    h('title')(documentTitle(model)),
     assetLinks(assets),
   );
-  const columns = h('div', {});
-  const app = h(
-    'div',
-    { id: 'app' },
-    pageView(model, () => columns),
-  );
-  const body = h('body', { 'data-site': JSON.stringify(model.site) }, app);
-  const [before, after] = htmlAround(h('html', { lang: model.language }, head, body), columns);
+  const columns = h('div')();
+  const app = h('div', { id: 'app' })(pageView(model, () => columns));
+  const body = h('body', { 'data-site': JSON.stringify(model.site) })(app);
+  const [before, after] = htmlAround(h('html', { lang: model.language })(head, body), columns);
   const middle = model.shown.kind === 'answer' ? [columnsHtml(model, model.shown.answer)] : [];
   return Buffer.concat([Buffer.from(`<!doctype html>${before}`), ...middle, Buffer.from(after)]);
 }

@@ -1,7 +1,7 @@
 import { DEMO_SEARCHES } from '../../catalogue/demo.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { PageContext } from '../../http/search-api/public-server.ts';
-import type { Example } from './assets/address.mjs';
+import type { Example } from './assets/address.ts';
 
 export interface PageOptions extends PageContext, PageSettings {}
 

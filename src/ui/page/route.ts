@@ -1,11 +1,11 @@
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
 import { contentPolicy, documentFields, OWN_FILES, sendCompressed } from '../../http/transport/static-file.ts';
 import { readAssets, registerAssets } from '../shared/assets.ts';
-import { type Address, addressFrom, domainOf, namesRead, type Site } from './assets/address.mjs';
-import { type Language, pageLanguage, preferredLanguage } from './assets/locale.mjs';
+import { chosenDomain, namesRead, type PageAddress, pageAddress, type Site } from './assets/address.ts';
+import { type Language, pageLanguage, preferredLanguage } from './assets/locale.ts';
 import { documentHtml, type FirstPage, firstPage, refusedPage } from './first-page.ts';
 import type { PageOptions } from './options.ts';
 
@@ -21,7 +21,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { count, maxUrlBytes } = options;
   const assets = readAssets({
     prefix: '/assets/page',
-    entry: join(ASSETS, 'main.mjs'),
+    entry: join(ASSETS, `main${extname(import.meta.filename)}`),
     styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
     icon: join(SHARED, 'icon.svg'),
   });
@@ -29,11 +29,11 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const visit = async (
     request: FastifyRequest,
     site: Site,
-  ): Promise<{ readonly address: Address; readonly page: FirstPage }> => {
+  ): Promise<{ readonly address: PageAddress; readonly page: FirstPage }> => {
     try {
       const { pairs, undecodable } = parametersOf(request.raw.url ?? '/', request.headers, maxUrlBytes);
-      const address = addressFrom(pairs, site);
-      const read = namesRead(domainOf(site, address.domain));
+      const address = pageAddress(pairs, site);
+      const read = namesRead(chosenDomain(site, address.domain));
       for (const [name, refusal] of undecodable) if (read.includes(name)) throw refusal;
       return { address, page: await firstPage({ site, address, request }, options) };
     } catch (error) {
@@ -41,7 +41,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
       // The address cannot be parsed: the page shows only the refusal.
       const page = refusedPage(error, options.random);
       count({ route: 'search', domain: 'none' }, { outcome: 'rejected', status: page.status }, 0);
-      return { address: addressFrom([], site), page };
+      return { address: pageAddress([], site), page };
     }
   };
 
@@ -84,6 +84,6 @@ export function siteFor(
       // A page can choose only the context that a query carries; headers are set by a proxy.
       context: context.filter(({ source }) => source === 'query').map(({ name, values }) => ({ name, values })),
     })),
-    ...(explainUrl === undefined ? {} : { explain: explainUrl }),
+    explain: explainUrl,
   };
 }

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type StaticFile, sendStatic, staticFile } from '../../http/transport/static-file.ts';
-import { h, type TreeElement } from './tree.mjs';
+import { h, type TreeElement } from '../../report/tree.ts';
 
 /** The static files of one page: its modules as one script, its style sheets as one, and its icon. */
 export interface Assets {
@@ -18,30 +19,25 @@ interface AssetSources {
   readonly prefix: string;
   /** The module to begin with. */
   readonly entry: string;
-  /** In the order in which they apply. */
+  /** Files in the order in which they apply. */
   readonly styles: readonly string[];
+  /** Rules that are no file: those of the plots. They apply after the first file. */
+  readonly style?: string;
   readonly icon: string;
-  /** Source of modules that are not files of the project, by file. */
-  readonly foreign?: Readonly<Record<string, string>>;
 }
 
 const BLOCK_COMMENT = /^\s*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
-const IMPORT = /^import (?:(\w+)|\{([^}]*)\}) from '([^']+)';$/gm;
+const IMPORT = /^import \{([^}]*)\} from '([^']+)';$/gm;
 const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
-const EXPORT_DEFAULT = /^export default (\w+);$/gm;
+/** Left of types, and the end of a compiled module. */
+const BLANK_LINE = /^[ \t]*\n|^\/\/# sourceMappingURL=.*$/gm;
 
 /** Reads the files once: later changes on disk are not served. */
-export function readAssets({ prefix, entry, styles, icon, foreign = {} }: AssetSources): Assets {
+export function readAssets({ prefix, entry, styles: [first = '', ...others], style = '', icon }: AssetSources): Assets {
   const text = (file: string): string => readFileSync(file, 'utf8');
   const byName = new Map([
-    [
-      'main.mjs',
-      staticFile(
-        bundle(entry, (file) => foreign[file] ?? text(file)),
-        'text/javascript; charset=utf-8',
-      ),
-    ],
-    ['main.css', staticFile(styles.map(text).join('\n'), 'text/css; charset=utf-8')],
+    ['main.mjs', staticFile(bundle(entry, javaScriptOf), 'text/javascript; charset=utf-8')],
+    ['main.css', staticFile([text(first), style, ...others.map(text)].join('\n'), 'text/css; charset=utf-8')],
     ['icon.svg', staticFile(text(icon), 'image/svg+xml')],
   ]);
   const whole = createHash('sha256');
@@ -50,13 +46,27 @@ export function readAssets({ prefix, entry, styles, icon, foreign = {} }: AssetS
   return { byName, prefix, version };
 }
 
+/** A module without its types. In the published package the modules have none. */
+function javaScriptOf(file: string): string {
+  const source = readFileSync(file, 'utf8');
+  if (!file.endsWith('.ts')) return source;
+  const { emitWarning } = process;
+  // The function warns that it is experimental; Node runs the service itself with the same code.
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(source);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
 /** The elements of `<head>` that load them. */
 export function assetLinks({ prefix, version }: Assets): readonly TreeElement[] {
   const base = `${prefix}/${version}`;
   return [
-    h('link', { rel: 'icon', href: `${base}/icon.svg`, type: 'image/svg+xml' }),
-    h('link', { rel: 'stylesheet', href: `${base}/main.css` }),
-    h('script', { type: 'module', src: `${base}/main.mjs` }),
+    h('link', { rel: 'icon', href: `${base}/icon.svg`, type: 'image/svg+xml' })(),
+    h('link', { rel: 'stylesheet', href: `${base}/main.css` })(),
+    h('script', { type: 'module', src: `${base}/main.mjs` })(),
   ];
 }
 
@@ -84,8 +94,7 @@ export function registerAssets(app: FastifyInstance, assets: Assets): void {
 /**
  * Joins modules into one script, so that a page loads its code with one request. Each module becomes a function that
  * returns its exports and stands after the modules that it imports. The supported forms are those that the modules use:
- * `import { a, b as c }`, `import a`, and `export` before a declaration. Block comments that stand alone on their lines
- * are left out.
+ * `import { a, b as c }` and `export` before a declaration. Block comments that stand alone on their lines are left out.
  * @param entry the first module's file.
  * @param read file → source.
  * @throws for every other form of import or export, and for modules that import each other.
@@ -106,19 +115,15 @@ export function bundle(entry: string, read: (file: string) => string): string {
     const exported: string[] = [];
     const source = read(file)
       .replace(BLOCK_COMMENT, '')
-      .replace(IMPORT, (_, whole: string | undefined, some: string | undefined, from: string) => {
-        const names = whole === undefined ? (some ?? '').replaceAll(' as ', ': ') : `default: ${whole}`;
-        return `const { ${names.trim()} } = ${add(join(dirname(file), from), path)};`;
+      .replace(IMPORT, (_, names: string, from: string) => {
+        return `const { ${names.replaceAll(' as ', ': ').trim()} } = ${add(join(dirname(file), from), path)};`;
       })
       .replace(EXPORT, (_, name: string) => {
         exported.push(name);
         return '';
       })
-      .replace(EXPORT_DEFAULT, (_, name: string) => {
-        exported.push(`default: ${name}`);
-        return '';
-      })
-      .replace(/^export \{\};$/gm, '');
+      .replace(/^export \{\};$/gm, '')
+      .replace(BLANK_LINE, '');
     const unknown = /^(?:import|export)\b.*$/m.exec(source);
     if (unknown !== null) throw new Error(`${relative(folder, file)} cannot be bundled: ${unknown[0]}`);
     const constant = `module$${constants.size}`;

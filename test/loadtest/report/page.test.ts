@@ -81,41 +81,11 @@ test('the knee and the binding resource come before the tables', () => {
   assert.ok(knee > 0 && binds > knee && binds < text.indexOf('Step by step'), `${knee}, ${binds}`);
 });
 
-test('a ladder that held to its end has its knee above the last rung', () => {
-  assert.match(textOf(pageOf(runOf())), /Every rung held, up to x5 \(3,750 searches\/s\): the knee lies above it/);
-});
-
-test('the page says whether x1 was measured or given', () => {
-  assert.match(
-    textOf(pageOf(runOf())),
-    /750\/s: an eighth of 6,000\/s, the most that was answered of warm searches; measured just before\. A core of serpcache was full/,
-  );
-  const told = runOf({ record: { base: { rps: 750, from: 'told' } } });
-  assert.match(textOf(pageOf(told)), /Base rate, x1 750\/s, as it was told/);
-});
-
 test('each step has a row; a step that did not run has dashes and says so', () => {
   const text = textOf(pageOf(runOf({ breaksAt: 4, isAborted: true })));
   assert.match(text, /x3 3 × the base rate 2,250\/s 2,250\/s 0\.6 ms [\d.]+ ms [\d.]+ ms 0 % 91 % hit-l1 6.*?✓ held/);
   assert.match(text, /x4 4 × the base rate .*?shed 20 % ✕ broke: error rate 20 % \(limit 0\.1 %\)/);
   assert.match(text, /x5 5 × the base rate 3,750\/s – – – – – – – – not run/);
-});
-
-test('unanswered requests are among the outcomes of a step, however rare they are', () => {
-  const record = runOf();
-  const rare = record.summary.steps.map((one) => ({ ...one, outcomes: { ...one.outcomes, unanswered: 3 } }));
-  const page = pageOf({ ...record, summary: { ...record.summary, steps: rare } });
-  assert.match(textOf(page), /engine 6\.3 %, unanswered or strange 0\.02 %/);
-});
-
-test('an x-load is compared with the published ladder rung by rung; no other script is', () => {
-  const text = textOf(pageOf(runOf({ breaksAt: 4 })));
-  assert.match(text, /x2 few errors – 0 % 17\.3 ms ✓ held/);
-  assert.match(text, /x3 errors and delay grew linearly until the disk limit went, then held – 0 %/);
-  assert.match(text, /x4 – errors and delay rise 20 % 4\d\d ms ✕ broke/);
-  const { summary } = runOf();
-  const other = runOf({ record: { summary: { ...summary, script: 'overload' } } });
-  assert.doesNotMatch(textOf(pageOf(other)), /published ladder/);
 });
 
 test('every loss has its depth and its recovery time, or says that it did not recover', () => {
@@ -141,24 +111,9 @@ test('a plot without data is a line of text', () => {
   assert.match(page, /id="plot-rate-title"/);
 });
 
-test('staging without a local stack shows the figures of its replicas and names the missing parts', () => {
-  const text = textOf(pageOf(runOf({ stack: 'none', replicas: 2 })));
-  assert.match(text, /Not measured: stores, engine, generator, all of the machine/);
-  assert.match(text, /Engine calls, per second calls 2\d\d\/s at most/);
-});
-
 test('a run without any data yet is still a page', () => {
   const empty = runOf({ record: { seconds: [], samples: [], events: [] } });
   assert.match(textOf(pageOf(empty)), /Rate, searches per second: the generator told of no second/);
-});
-
-test('resources are listed with their use by step, and kinds that were not measured are named', () => {
-  const record = runOf({ stack: 'none', isBlind: true });
-  const text = textOf(pageOf(record));
-  const { unmeasured } = judge(record).bottleneck;
-  assert.ok(unmeasured.length > 0);
-  assert.ok(text.includes(`Could not be measured here: ${unmeasured.join(', ')}.`));
-  assert.match(textOf(pageOf(runOf())), /a core of serpcache core [\d.]+ % [\d.]+ % [\d.]+ %/);
 });
 
 test('compared with an earlier run, the differences come first, then each step with its earlier figures', () => {
@@ -171,27 +126,12 @@ test('compared with an earlier run, the differences come first, then each step w
   assert.doesNotMatch(textOf(pageOf(record)), /Beside an earlier run/);
 });
 
-test('failed checks are shown with their share', () => {
-  const record = runOf();
-  const checks = [{ name: 'body is right', passes: 90, fails: 10 }];
-  const text = textOf(pageOf({ ...record, summary: { ...record.summary, checks } }));
-  assert.match(text, /body is right 90 10 ✕ 10 % did not/);
-});
-
 test('external text is escaped and stays text', () => {
   const page = pageOf(hostileRun());
   assert.deepEqual(markupFaults(page), []);
   assert.doesNotMatch(page, /<script|<img|\u202e|"\s+onload=/u);
   assert.ok(!page.includes('\u0000'));
   assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
-});
-
-test('a run of many seconds is drawn with fewer points, and the page says so', () => {
-  assert.match(textOf(pageOf(runOf())), /Every one of 144 seconds is drawn/);
-  assert.match(
-    textOf(pageOf(SAMPLE_RUNS['an hour']?.() ?? assert.fail())),
-    /3,602 seconds, 12 s on each point: lines are their mean/,
-  );
 });
 
 test('a very long list of events keeps the page small and shows its beginning and its end', () => {

@@ -10,7 +10,7 @@ import { plotSvg, publishRun, runSection, runTables } from '../../../loadtest/re
 import { pack, runOfThinned, type ThinnedRun, thinRun, unpack } from '../../../loadtest/report/thin-run.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
-import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
+import { hostileRun } from './sample-runs.ts';
 
 const COMMIT = { commit: '0123abc' };
 const SCRIPTS = ['x-load', 'flush-survival'] as const;
@@ -105,29 +105,6 @@ test('every plot is a well-formed file that needs no other file', () => {
       assert.doesNotMatch(svg.replace('xmlns="http://www.w3.org/2000/svg"', ''), /https?:|<script|url\(|@import/, name);
     }
   }
-});
-
-test('a standalone plot contains its title, its legend and the events', () => {
-  const svg = svgOf(runOf({ script: 'flush-survival' }), 'hit-ratio');
-  for (const words of [
-    'flush-survival: Hit ratio',
-    'hits: fresh from L1 or L2',
-    'a stage of a drill',
-    'was back, and',
-  ]) {
-    assert.ok(svg.includes(words), words);
-  }
-});
-
-test('a standalone plot has the paper colours, whatever the reader prefers', () => {
-  const svg = svgOf(runOf(), 'rate');
-  assert.match(svg, /--ground:#fcfbf9/);
-  assert.doesNotMatch(svg, /prefers-color-scheme/);
-});
-
-test('a plot of an hour is not much larger than a plot of a minute', () => {
-  const hour = SAMPLE_RUNS['an hour']?.() ?? assert.fail();
-  for (const name of NAMES) assert.ok(svgOf(hour, name).length < 100 * 1024, name);
 });
 
 test('a plot without measurements has no file', () => {

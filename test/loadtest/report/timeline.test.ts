@@ -2,15 +2,23 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sumOfKnown, totalPerSecond } from '../../../loadtest/judge/series.ts';
 import { inTurn } from '../../../loadtest/k6/kit/step.ts';
-import { plannedLine } from '../../../loadtest/report/answer-plots.ts';
+import { plannedRun } from '../../../loadtest/report/answer-plots.ts';
 import { timelineOf } from '../../../loadtest/report/timeline.ts';
 import type { Sample } from '../../../loadtest/sample/sample.ts';
+import { toHtml } from '../../../src/report/html.ts';
 import { createFrame } from '../../../src/report/plot/frame.ts';
+import { line } from '../../../src/report/plot/shapes.ts';
 import { runOf } from '../../fakes/load-run.ts';
 
 const record = runOf();
 const startedAtMs = record.summary.startedAtMs;
 const empty = { replicas: [], stores: [], processes: [] };
+
+/** The planned rate up to the end of a run, on an axis up to 100. */
+function plannedLine(toMs: number, steps: Parameters<typeof plannedRun>[1]): string {
+  const frame = createFrame({ fromMs: 0, toMs, max: 100, heightPx: 100 });
+  return toHtml(line(frame, [plannedRun(toMs, steps)], 'planned'));
+}
 
 function cpuPerSecond(samples: readonly Sample[]): number | undefined {
   return totalPerSecond(
@@ -98,10 +106,8 @@ test('the planned rate climbs from step to step and ends with the run', () => {
       searchesPerRequest: 10,
     },
   ]);
-  const whole = createFrame({ fromMs: 0, toMs: 100_000, max: 100, heightPx: 100 });
-  assert.match(plannedLine(whole, steps).markup, /d="M0 100l100-50h200h0l200-50h500"/);
-  const aborted = createFrame({ fromMs: 0, toMs: 40_000, max: 100, heightPx: 100 });
-  assert.match(plannedLine(aborted, steps).markup, /d="M0 100l250-50h500h0l250-25"/);
+  assert.match(plannedLine(100_000, steps), /d="M0 100l100-50h200h0l200-50h500"/);
+  assert.match(plannedLine(40_000, steps), /d="M0 100l250-50h500h0l250-25"/);
 });
 
 test('the planned rate is absent in a break between two steps', () => {
@@ -109,6 +115,5 @@ test('the planned rate is absent in a break between two steps', () => {
     { name: 'a', title: '', rampSeconds: 0, holdSeconds: 10, ratePerSecond: 100 },
     { name: 'b', title: '', rampSeconds: 0, holdSeconds: 8.5, ratePerSecond: 100 },
   ]);
-  const frame = createFrame({ fromMs: 0, toMs: 20_000, max: 100, heightPx: 100 });
-  assert.match(plannedLine(frame, steps).markup, /v100h75v-100/);
+  assert.match(plannedLine(20_000, steps), /v100h75v-100/);
 });

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DomainLook } from '../../../src/ui/console/assets/api.mjs';
-import { linesOf } from '../../../src/ui/console/assets/feeds.mjs';
-import { addressFrom, hrefOf } from '../../../src/ui/console/assets/model.mjs';
-import { CHARTS, columnsOf, createHistory } from '../../../src/ui/console/assets/plot/charts.mjs';
+import type { DomainLook } from '../../../src/operations/operations.ts';
+import { amountText } from '../../../src/report/format.mjs';
+import { toHtml } from '../../../src/report/html.ts';
+import { h } from '../../../src/report/tree.ts';
+import { createHistory, liveCharts } from '../../../src/ui/console/assets/chart-groups.ts';
+import { streamLines } from '../../../src/ui/console/assets/feeds.ts';
+import { consoleAddress, consoleHref } from '../../../src/ui/console/assets/model.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
 import { fakeStatus } from '../../fakes/status.ts';
 
@@ -32,10 +35,13 @@ describe('the last five minutes', () => {
       past.of('goods').map((moment) => moment.look !== undefined),
       [true, true, false, true, true],
     );
-    const hits = CHARTS.find(({ id }) => id === 'hits') ?? assert.fail();
-    const [times, column] = columnsOf(hits, past.of('goods'));
-    assert.equal(times.length, 5);
-    assert.equal(column?.[2], null);
+    const [, hits = assert.fail()] = liveCharts(past.of('goods')).panels;
+    assert.equal(toHtml(h('svg')(hits.drawn)).match(/M/g)?.length, 2);
+    const [hitRatio = assert.fail()] = hits.legend;
+    assert.deepEqual(
+      [2000, 15_000, 31_000].map((atMs) => hitRatio.textAt(atMs) === undefined),
+      [false, true, false],
+    );
   });
 
   it('start again when the clock of the service was set back', () => {
@@ -52,20 +58,24 @@ describe('the last five minutes', () => {
     assert.ok(figures !== undefined);
     const past = createHistory();
     past.add(line(5000));
-    const outcomes = CHARTS.find(({ stacked }) => stacked) ?? assert.fail();
-    const columns = columnsOf(outcomes, past.of('goods'));
+    const [{ frame, drawn, legend } = assert.fail()] = liveCharts(past.of('goods')).panels;
     const all = Object.values(figures.outcomes).reduce((sum, count) => sum + count, 0);
     assert.ok(all > figures.outcomes['hit-l1'], 'there is more than one outcome');
-    assert.equal(columns.at(-1)?.[0], all);
-    assert.equal(columns[1]?.[0], figures.outcomes['hit-l1']);
+    const tops = drawn.map((area) => Number(/M[\d.]+ ([\d.]+)/.exec(area?.attributes['d'] ?? '')?.[1]));
+    const heightOf = (count: number): number => Math.round(frame.y.at(count / figures.seconds) * 10) / 10;
+    assert.equal(tops[0], heightOf(figures.outcomes['hit-l1']));
+    assert.equal(Math.min(...tops), heightOf(all));
+    assert.equal(legend.at(-1)?.textAt(5000), amountText(figures.outcomes['hit-l1'] / figures.seconds));
   });
 
   it('have no value of a domain before its first figures', () => {
     const { figures: _, ...first } = look(1000);
     const past = createHistory();
     past.add(line(1000, first));
-    for (const chart of CHARTS.filter(({ id }) => id !== 'places')) {
-      for (const column of columnsOf(chart, past.of('goods')).slice(1)) assert.deepEqual(column, [null], chart.id);
+    for (const { id, isEmpty, legend } of liveCharts(past.of('goods')).panels) {
+      assert.equal(isEmpty, id !== 'places', id);
+      const known = legend.filter(({ textAt }) => textAt(1000) !== undefined);
+      assert.equal(known.length, isEmpty ? 0 : legend.length, id);
     }
   });
 });
@@ -82,30 +92,30 @@ describe('lines of a stream', () => {
   it('are the same for every cut of the bytes, also within a character', async () => {
     const bytes = Buffer.from('{"q":"ёж"}\n\n{"q":"б"}\n');
     for (let cut = 0; cut <= bytes.length; cut += 1) {
-      const found = await Array.fromAsync(linesOf(streamOf(bytes.subarray(0, cut), bytes.subarray(cut))));
+      const found = await Array.fromAsync(streamLines(streamOf(bytes.subarray(0, cut), bytes.subarray(cut))));
       assert.deepEqual(found, [{ q: 'ёж' }, { q: 'б' }]);
     }
   });
 
   it('without an end are rejected before they fill the memory', async () => {
     const endless = new ReadableStream<Uint8Array>({ pull: (body) => body.enqueue(Buffer.alloc(2 ** 20, 'x')) });
-    await assert.rejects(Array.fromAsync(linesOf(endless)), SyntaxError);
+    await assert.rejects(Array.fromAsync(streamLines(endless)), SyntaxError);
   });
 });
 
 describe('the address', () => {
   it('is read back from its own link, for any domain name', () => {
     for (const domain of ['goods', 'a/b', '%', 'тест']) {
-      assert.deepEqual(addressFrom(hrefOf(domain, 'drills')), { domain, view: 'drills' });
-      const older = hrefOf(domain, 'audit', '0a1b2c3d4e5f-12');
-      assert.deepEqual(addressFrom(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
+      assert.deepEqual(consoleAddress(consoleHref(domain, 'drills')), { domain, view: 'drills' });
+      const older = consoleHref(domain, 'audit', '0a1b2c3d4e5f-12');
+      assert.deepEqual(consoleAddress(older), { domain, view: 'audit', before: '0a1b2c3d4e5f-12' });
     }
-    assert.deepEqual(addressFrom('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
+    assert.deepEqual(consoleAddress('#/goods/audit/x&limit=1'), { domain: 'goods', view: 'audit' });
   });
 
   it('that cannot be read is the first view of the first domain', () => {
     for (const hash of ['', '#', '#/', '#/%zz/nope']) {
-      assert.deepEqual(addressFrom(hash), { domain: undefined, view: 'live' }, hash);
+      assert.deepEqual(consoleAddress(hash), { domain: undefined, view: 'live' }, hash);
     }
   });
 });

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { DOCTOR_ACTIONS, perform } from '../../../src/ui/console/assets/actions.mjs';
-import type { DoctorLook, DoctorReport, Finding } from '../../../src/ui/console/assets/api.mjs';
-import { feedsFor } from '../../../src/ui/console/assets/feeds.mjs';
-import { addressFrom, type Model } from '../../../src/ui/console/assets/model.mjs';
-import { doctorView } from '../../../src/ui/console/assets/view/doctor.mjs';
-import { announcementsOf, pageView, titleOf } from '../../../src/ui/console/assets/view/page.mjs';
-import { toHtml } from '../../../src/ui/shared/html.ts';
-import { h } from '../../../src/ui/shared/tree.mjs';
+import type { Report as DoctorReport, Finding } from '../../../src/operations/doctor/doctor.ts';
+import { toHtml } from '../../../src/report/html.ts';
+import { h } from '../../../src/report/tree.ts';
+import { DOCTOR_ACTIONS, perform } from '../../../src/ui/console/assets/actions.ts';
+import type { DoctorLook } from '../../../src/ui/console/assets/api.ts';
+import { feedsFor } from '../../../src/ui/console/assets/feeds.ts';
+import { consoleAddress, type Model } from '../../../src/ui/console/assets/model.ts';
+import { doctorView } from '../../../src/ui/console/assets/view/doctor.ts';
+import { announcementsOf, consoleView, tabTitle } from '../../../src/ui/console/assets/view/page.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 
@@ -19,7 +20,7 @@ const history = operations.doctor.history();
 const live = { atMs: clock.wallMs(), domains: operations.watch().look(), drills: [] };
 
 const modelOf = (doctor: DoctorLook | undefined, changes: Partial<Model> = {}): Model => ({
-  address: addressFrom('#/goods/doctor'),
+  address: consoleAddress('#/goods/doctor'),
   connection: { kind: 'live' },
   ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, feedback: {}, busy: [], live },
   feeds: doctor === undefined ? {} : { doctor: { path: '/admin/doctor', value: doctor, receivedMs: 0 } },
@@ -27,7 +28,7 @@ const modelOf = (doctor: DoctorLook | undefined, changes: Partial<Model> = {}): 
 });
 const examined = (changes: Partial<DoctorReport> = {}): Model =>
   modelOf({ standing, history }, { examination: { report: { ...report, ...changes } } });
-const htmlOf = (model: Model): string => toHtml(h('div', {}, doctorView(model)));
+const htmlOf = (model: Model): string => toHtml(h('div')(doctorView(model)));
 const CHARACTERS: Readonly<Record<string, string>> = {
   '&lt;': '<',
   '&gt;': '>',
@@ -50,7 +51,7 @@ const panelIn = (model: Model, id: string): string =>
 /** The tab of the doctor, as words. */
 const tabOf = (model: Model): string => {
   const [, tab = assert.fail()] =
-    /<a href="#\/goods\/doctor"[^>]*>(.*?)<\/a>/.exec(toHtml(h('div', {}, pageView(model)))) ?? [];
+    /<a href="#\/goods\/doctor"[^>]*>(.*?)<\/a>/.exec(toHtml(h('div')(consoleView(model)))) ?? [];
   return wordsIn(tab).trim();
 };
 const withCounts = (critical: number, warning: number): Model =>
@@ -133,15 +134,15 @@ describe('the tab of the doctor', () => {
   it('counts findings above info, on every view, and shows no count while there is none', () => {
     assert.equal(tabOf(withCounts(0, 0)), 'Doctor');
     assert.equal(tabOf(withCounts(0, 1)), 'Doctor 1 finding');
-    assert.equal(tabOf({ ...withCounts(1, 2), address: addressFrom('#/goods/live') }), 'Doctor 3 findings');
+    assert.equal(tabOf({ ...withCounts(1, 2), address: consoleAddress('#/goods/live') }), 'Doctor 3 findings');
     assert.equal(tabOf(modelOf(undefined)), 'Doctor');
     for (const view of ['live', 'drills', 'doctor', 'audit'])
-      assert.ok(feedsFor({ ...modelOf(undefined), address: addressFrom(`#/goods/${view}`) }).some(isOfDoctor));
+      assert.ok(feedsFor({ ...modelOf(undefined), address: consoleAddress(`#/goods/${view}`) }).some(isOfDoctor));
   });
 
   it('a critical finding is in the title of the browser’s tab, and a changed count is announced', () => {
-    assert.match(titleOf(withCounts(2, 1)), /2 critical findings · serpcache/);
-    assert.doesNotMatch(titleOf(withCounts(0, 1)), /finding/);
+    assert.match(tabTitle(withCounts(2, 1)), /2 critical findings · serpcache/);
+    assert.doesNotMatch(tabTitle(withCounts(0, 1)), /finding/);
     assert.equal(announcementsOf(withCounts(2, 1)).get('doctor'), 'The doctor has 3 findings above info.');
     assert.equal(announcementsOf(modelOf(undefined)).get('doctor'), undefined);
   });

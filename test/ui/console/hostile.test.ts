@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
-import type { Model } from '../../../src/ui/console/assets/model.mjs';
-import { pageView } from '../../../src/ui/console/assets/view/page.mjs';
-import { toHtml } from '../../../src/ui/shared/html.ts';
-import { h } from '../../../src/ui/shared/tree.mjs';
+import { toHtml } from '../../../src/report/html.ts';
+import { h } from '../../../src/report/tree.ts';
+import type { Model } from '../../../src/ui/console/assets/model.ts';
+import { consoleView } from '../../../src/ui/console/assets/view/page.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
@@ -85,7 +85,7 @@ const SHOWN_IN: readonly (readonly [path: RegExp, view: (typeof VIEWS)[number]])
   [/^feeds\.audit/, 'audit'],
 ];
 
-const draw = (model: Model): string => toHtml(h('div', {}, pageView(model)));
+const draw = (model: Model): string => toHtml(h('div')(consoleView(model)));
 function drawn(model: Model, view: (typeof VIEWS)[number]): ReadonlySet<string> {
   return partsOf(draw({ ...model, address: { ...model.address, view } }));
 }

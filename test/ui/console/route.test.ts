@@ -58,7 +58,7 @@ describe('GET /ops', () => {
   });
 
   it('no other file is served', async () => {
-    for (const path of ['route.ts', 'tsconfig.json', 'view/page.mjs', 'uplot.d.mts', '__proto__']) {
+    for (const path of ['route.ts', 'tsconfig.json', 'view/page.ts', 'main.ts', '__proto__']) {
       assert.equal((await get(`/ops/assets/x/${path}`)).status, 404, path);
     }
   });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ShadowSample, ShadowStatus } from '../../../src/ui/console/assets/api.mjs';
-import { createShadowWatch, feedsFor } from '../../../src/ui/console/assets/feeds.mjs';
-import { addressFrom, type Model, type ShadowCurves } from '../../../src/ui/console/assets/model.mjs';
-import { columnsOf } from '../../../src/ui/console/assets/plot/charts.mjs';
-import { momentsOf, SHADOW_CHARTS } from '../../../src/ui/console/assets/plot/shadow-charts.mjs';
-import { pageView } from '../../../src/ui/console/assets/view/page.mjs';
-import { shadowView } from '../../../src/ui/console/assets/view/shadow.mjs';
-import { toHtml } from '../../../src/ui/shared/html.ts';
-import { h } from '../../../src/ui/shared/tree.mjs';
+import type { ShadowSample } from '../../../src/operations/shadow/figures.ts';
+import { curvesOf } from '../../../src/operations/shadow/report-plots.ts';
+import type { ShadowStatus } from '../../../src/operations/shadow/shadow.ts';
+import { toHtml } from '../../../src/report/html.ts';
+import { h } from '../../../src/report/tree.ts';
+import { createShadowWatch, feedsFor } from '../../../src/ui/console/assets/feeds.ts';
+import { consoleAddress, type Model, type ShadowCurves } from '../../../src/ui/console/assets/model.ts';
+import { consoleView } from '../../../src/ui/console/assets/view/page.ts';
+import { shadowView } from '../../../src/ui/console/assets/view/shadow.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 
@@ -26,7 +26,7 @@ assert.ok(shadow !== undefined && verdict !== undefined);
 
 const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
 const modelOf = (status: ShadowStatus, summary: object = status): Model => ({
-  address: addressFrom('#/goods/shadow'),
+  address: consoleAddress('#/goods/shadow'),
   connection: { kind: 'live' },
   ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, feedback: {}, busy: [], live },
   feeds: {
@@ -35,7 +35,7 @@ const modelOf = (status: ShadowStatus, summary: object = status): Model => ({
     shadowReports: feed({ reports: [] }),
   },
 });
-const htmlOf = (status: ShadowStatus): string => toHtml(h('div', {}, shadowView(modelOf(status))));
+const htmlOf = (status: ShadowStatus): string => toHtml(h('div')(shadowView(modelOf(status))));
 /** The words of the view, without elements. Spaces inside figures are no-break spaces. */
 const words = (status: ShadowStatus): string =>
   htmlOf(status)
@@ -104,15 +104,15 @@ describe('the shadow view', () => {
   it('is not offered for a domain without candidates, shadow and cut-over', () => {
     const { shadow: _, placement: _placement, ...bare } = { ...shadowed, candidates: [] };
     const links = (summary: object): string => {
-      const model = { ...modelOf(running), address: addressFrom('#/goods/live') };
-      return toHtml(h('div', {}, pageView({ ...model, feeds: { shadows: feed({ domains: [summary as never] }) } })));
+      const model = { ...modelOf(running), address: consoleAddress('#/goods/live') };
+      return toHtml(h('div')(consoleView({ ...model, feeds: { shadows: feed({ domains: [summary as never] }) } })));
     };
     assert.match(links(shadowed), /#\/goods\/shadow/);
     assert.match(links({ ...bare, shadow }), /#\/goods\/shadow/);
     assert.doesNotMatch(links(bare), /#\/goods\/shadow/);
     assert.doesNotMatch(words({ ...running, candidates: [] }), /no candidate store/);
     const model = modelOf(running, { candidates: [], shadow: undefined });
-    assert.match(toHtml(h('div', {}, shadowView(model))), /goods has no candidate store/);
+    assert.match(toHtml(h('div')(shadowView(model))), /goods has no candidate store/);
     assert.deepEqual(
       feedsFor(model).map(({ name }) => name),
       ['shadows', 'doctor'],
@@ -121,35 +121,43 @@ describe('the shadow view', () => {
 });
 
 const samples = operations.shadows.samples('goods');
-const hits = SHADOW_CHARTS.find(({ id }) => id === 'shadow-hits') ?? assert.fail();
+
+/** The hit ratio of one side, per point of the curve. */
+const ratios = (side: 'primary' | 'candidate'): readonly number[] =>
+  curvesOf(samples, 0, true)
+    .runs.flat()
+    .map(
+      ({ data }) =>
+        data.reduce((sum, one) => sum + one[side].hits, 0) / data.reduce((sum, one) => sum + one[side].compared, 0),
+    );
 
 describe('the curves of a shadow', () => {
   it('have points of at least fifty reads, or of half a minute', () => {
-    const moments = momentsOf(samples);
-    const [times, candidate, primary] = columnsOf(hits, moments);
-    assert.ok(times.length > 60 && times.length <= 300);
-    assert.equal(times.at(-1), (samples.at(-1)?.atMs ?? 0) / 1000);
-    assert.ok((candidate?.[0] ?? 1) < 0.2 && (candidate?.at(-1) ?? 0) > 0.8, 'the candidate becomes full');
-    assert.ok(primary?.every((ratio) => ratio !== null && ratio > 0.8));
+    const points = curvesOf(samples, 0, true).runs.flat();
+    assert.ok(points.length > 60 && points.length <= 300);
+    assert.equal(points.at(-1)?.toMs, samples.at(-1)?.atMs);
+    const candidate = ratios('candidate');
+    assert.ok((candidate[0] ?? 1) < 0.2 && (candidate.at(-1) ?? 0) > 0.8, 'the candidate becomes full');
+    assert.ok(ratios('primary').every((ratio) => ratio > 0.8));
     const quiet = samples.map(({ atMs, figures }): ShadowSample => {
       const side = { ...figures.primary, compared: 3, hits: 3 };
       return { atMs, figures: { ...figures, primary: side, candidate: side } };
     });
-    const steps = momentsOf(quiet).map(({ atMs }) => atMs);
+    const steps = curvesOf(quiet, 0, true)
+      .runs.flat()
+      .map(({ toMs }) => toMs);
     assert.deepEqual(new Set(steps.slice(1).map((atMs, i) => atMs - (steps[i] ?? 0))), new Set([30_000]));
   });
 
   it('break where nothing was recorded', () => {
-    const moments = momentsOf(samples.filter(({ atMs }) => atMs < 100_000 || atMs > 200_000));
-    const gap = moments.findIndex(({ look }) => look === undefined);
-    assert.ok(gap > 0 && (moments[gap]?.atMs ?? 0) < 100_002);
-    assert.deepEqual(
-      columnsOf(hits, moments)
-        .slice(1)
-        .map((column) => column[gap]),
-      [null, null],
+    const { runs } = curvesOf(
+      samples.filter(({ atMs }) => atMs < 100_000 || atMs > 200_000),
+      0,
+      true,
     );
-    assert.equal(momentsOf([]).length, 0);
+    assert.equal(runs.length, 2);
+    assert.ok((runs[0]?.at(-1)?.toMs ?? Number.NaN) < 100_000 && (runs[1]?.[0]?.fromMs ?? 0) > 190_000);
+    assert.equal(curvesOf([], 0, true).runs.length, 0);
   });
 });
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Journal, Sample } from '../../../src/operations/drills/journal.ts';
 import * as figures from '../../../src/report/format.mjs';
-import type { Journal, Sample } from '../../../src/ui/console/assets/api.mjs';
-import { addressFrom, type Model, runningDrills } from '../../../src/ui/console/assets/model.mjs';
-import { auditView } from '../../../src/ui/console/assets/view/changes.mjs';
-import { cohortsOf } from '../../../src/ui/console/assets/view/cohorts.mjs';
-import { drillsView } from '../../../src/ui/console/assets/view/drills.mjs';
-import { ago } from '../../../src/ui/console/assets/view/format.mjs';
-import { announcementsOf, changesBetween, drillStripView } from '../../../src/ui/console/assets/view/page.mjs';
+import { consoleAddress, type Model, runningDrills } from '../../../src/ui/console/assets/model.ts';
+import { auditView } from '../../../src/ui/console/assets/view/changes.ts';
+import { cohortRatios } from '../../../src/ui/console/assets/view/cohorts.ts';
+import { drillsView } from '../../../src/ui/console/assets/view/drills.ts';
+import { ago } from '../../../src/ui/console/assets/view/format.ts';
+import { announcedChanges, announcementsOf, drillStripView } from '../../../src/ui/console/assets/view/page.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
 import { FAKE_PLANS, journalAt } from '../../fakes/operations-drills.ts';
 
@@ -50,7 +50,7 @@ describe('a drill that is rolled back', () => {
   } as const;
   const model: Model = {
     ...{
-      address: addressFrom('#/goods/drills'),
+      address: consoleAddress('#/goods/drills'),
       connection: { kind: 'live' },
       receivedMs: 0,
       nowMs: 0,
@@ -78,7 +78,7 @@ describe('the audit', () => {
     { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
   ];
   const modelAt = (hash: string, next: object): Model => ({
-    ...{ address: addressFrom(hash), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0, hasToken: true },
+    ...{ address: consoleAddress(hash), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0, hasToken: true },
     ...{ readOnly: false, feedback: {}, busy: [] },
     feeds: { audit: { path: '/admin/audit', value: { entries, ...next }, receivedMs: 0 } },
   });
@@ -102,7 +102,7 @@ describe('a report that cannot be read', () => {
     const unreadable = [{ where: 'the control store of goods', why }];
     const model: Model = {
       ...{
-        address: addressFrom('#/goods/drills'),
+        address: consoleAddress('#/goods/drills'),
         connection: { kind: 'live' },
         receivedMs: 0,
         nowMs: 0,
@@ -130,7 +130,7 @@ describe('cohorts', () => {
   };
 
   it('with too few searches have no ratio, also when all of them hit', () => {
-    const [control] = cohortsOf(sampled([{ searches: 1, hitRatio: 1 }], 10));
+    const [control] = cohortRatios(sampled([{ searches: 1, hitRatio: 1 }], 10));
     assert.deepEqual(control, { name: 'control', before: undefined, now: undefined });
   });
 
@@ -142,7 +142,7 @@ describe('cohorts', () => {
       ],
       30,
     );
-    const [control, first] = cohortsOf(journal);
+    const [control, first] = cohortRatios(journal);
     assert.equal(control?.now, 0.5);
     assert.equal(plain(first?.name ?? ''), '1 %');
     assert.ok(Math.abs((first?.now ?? 0) - 0.9) < 1e-9);
@@ -157,8 +157,8 @@ describe('announcements', () => {
 
   it('are the states that changed and the drills that ended, and none at the first drawing', () => {
     const now = new Map([['link', 'Connection lost.']]);
-    assert.deepEqual(changesBetween(before, now), ['Connection lost.', 'drill a has ended.']);
-    assert.deepEqual(changesBetween(new Map(), before), []);
-    assert.deepEqual(changesBetween(before, before), []);
+    assert.deepEqual(announcedChanges(before, now), ['Connection lost.', 'drill a has ended.']);
+    assert.deepEqual(announcedChanges(new Map(), before), []);
+    assert.deepEqual(announcedChanges(before, before), []);
   });
 });

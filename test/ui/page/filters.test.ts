@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { Attribute } from '../../../src/search/domain.ts';
 import { parseFilter } from '../../../src/search/query.ts';
-import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
-import { numberPattern, readFilter, typedNumber, valuesOf, withValues } from '../../../src/ui/page/assets/filters.mjs';
-import { formatNumber } from '../../../src/ui/page/assets/locale.mjs';
+import { pageAddress } from '../../../src/ui/page/assets/address.ts';
+import { numberPattern, readFilter, typedNumber, valuesOf, withValues } from '../../../src/ui/page/assets/filters.ts';
+import { formatNumber } from '../../../src/ui/page/assets/locale.ts';
 import { CITY, PRICE, SITE } from './harness.ts';
 
 describe('bounds typed into the form', () => {
@@ -13,7 +13,7 @@ describe('bounds typed into the form', () => {
   const DAY: Attribute = { name: 'day', type: 'date', facet: false, sort: true };
   const domain = { name: 'goods', attributes: [PRICE, COUNT, DAY], context: [] };
   const filterOf = (preferred: 'en' | 'ru', given: Record<string, string>) =>
-    addressFrom(new URLSearchParams({ q: '1', ...given }), { ...SITE, preferred, domains: [domain] }).filters;
+    pageAddress(new URLSearchParams({ q: '1', ...given }), { ...SITE, preferred, domains: [domain] }).filters;
 
   it('may have a comma or a dot before the fraction and spaces of any width between thousands', () => {
     for (const preferred of ['en', 'ru'] as const) {

@@ -1,5 +1,5 @@
 import type { Attribute } from '../../../src/search/domain.ts';
-import type { Site } from '../../../src/ui/page/assets/address.mjs';
+import type { Site } from '../../../src/ui/page/assets/address.ts';
 import type { Assets } from '../../../src/ui/shared/assets.ts';
 
 /** The page's files, which tests of its HTML do not need. */

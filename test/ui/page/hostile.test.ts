@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { addressFrom } from '../../../src/ui/page/assets/address.mjs';
-import { answerFrom, fetchAnswer, type PageModel, type Shown } from '../../../src/ui/page/assets/model.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
+import { toHtml } from '../../../src/report/html.ts';
+import { h } from '../../../src/report/tree.ts';
+import { pageAddress } from '../../../src/ui/page/assets/address.ts';
+import { answerFrom, fetchAnswer, type PageModel, type Shown } from '../../../src/ui/page/assets/model.ts';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.ts';
 import { documentHtml } from '../../../src/ui/page/first-page.ts';
-import { toHtml } from '../../../src/ui/shared/html.ts';
-import { h } from '../../../src/ui/shared/tree.mjs';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { ASSETS, SITE } from './harness.ts';
 
@@ -35,7 +35,7 @@ const FAILURE = {
 const answer = (body: unknown): Shown => ({ kind: 'answer', answer: answerFrom(body), provenance: PROVENANCE });
 const html = (shown: Shown, search = ADDRESS, language: PageModel['language'] = 'en'): string =>
   documentHtml(
-    { site: SITE, address: addressFrom(new URLSearchParams(search), SITE), language, shown },
+    { site: SITE, address: pageAddress(new URLSearchParams(search), SITE), language, shown },
     ASSETS,
   ).toString();
 
@@ -93,7 +93,7 @@ describe('a hostile value becomes text, and the page is drawn', () => {
 it('an answer that the browser fetches is converted as on the server', async (context) => {
   const body = { ...BODY, page: 1e308, limit: '5', results: Array.from({ length: 1000 }, (_, n) => result(n)) };
   context.mock.method(globalThis, 'fetch', async () => Response.json(body));
-  const address = addressFrom(new URLSearchParams(ADDRESS), SITE);
+  const address = pageAddress(new URLSearchParams(ADDRESS), SITE);
   const shown = await fetchAnswer(address, SITE, new AbortController().signal);
   assert.ok(shown.kind === 'answer');
   const { page, limit, results } = shown.answer;
@@ -104,7 +104,7 @@ it('a refusal whose problem document is not an object is shown as an unknown ref
   const headers = { 'content-type': 'application/problem+json' };
   for (const document of ['null', '[]', '"x"']) {
     context.mock.method(globalThis, 'fetch', async () => new Response(document, { status: 500, headers }));
-    const address = addressFrom(new URLSearchParams(ADDRESS), SITE);
+    const address = pageAddress(new URLSearchParams(ADDRESS), SITE);
     const shown = await fetchAnswer(address, SITE, new AbortController().signal);
     assert.deepEqual(shown, { kind: 'failure', code: 'other' }, document);
   }
@@ -112,7 +112,7 @@ it('a refusal whose problem document is not an object is shown as an unknown ref
 
 it('nested lists of any depth become text', () => {
   const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000));
-  assert.match(toHtml(h('p', {}, deep as string)), /^<p>[[\]…]*<\/p>$/);
+  assert.match(toHtml(h('p')(deep as string)), /^<p>[[\]…]*<\/p>$/);
 });
 
 describe('an address', () => {
@@ -126,10 +126,10 @@ describe('an address', () => {
       '/\\evil/',
     ];
     for (const href of [...hrefs, 'vbscript:x', 'JAVASCRIPT:x', '/\t/evil/']) {
-      assert.equal(toHtml(h('a', { href }, 'x')), '<a>x</a>', href);
+      assert.equal(toHtml(h('a', { href })('x')), '<a>x</a>', href);
     }
     for (const href of ['/?q=a', '/', '?q=a', '#content', '#/goods/live', 'https://example.org/', 'blob:http://a/b']) {
-      assert.equal(toHtml(h('a', { href }, 'x')), `<a href="${href}">x</a>`);
+      assert.equal(toHtml(h('a', { href })('x')), `<a href="${href}">x</a>`);
     }
   });
 });

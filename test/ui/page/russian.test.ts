@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS } from '../../../src/cache/events.ts';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
+import { toHtml } from '../../../src/report/html.ts';
 import type { Attribute } from '../../../src/search/domain.ts';
-import { addressFrom, type Site } from '../../../src/ui/page/assets/address.mjs';
-import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/model.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
-import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
-import { toHtml } from '../../../src/ui/shared/html.ts';
+import { pageAddress, type Site } from '../../../src/ui/page/assets/address.ts';
+import type { AnswerBody, PageModel, Shown } from '../../../src/ui/page/assets/model.ts';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.ts';
+import { pageView } from '../../../src/ui/page/assets/view/page.ts';
 import { CITY, PRICE } from './harness.ts';
 
 const DATE: Attribute = { name: 'date', type: 'date', facet: false, sort: true };
@@ -25,7 +25,7 @@ const SITE: Site = {
 function latinIn(search: string, shown: Shown): readonly string[] {
   const model: PageModel = {
     site: SITE,
-    address: addressFrom(new URLSearchParams(search), SITE),
+    address: pageAddress(new URLSearchParams(search), SITE),
     language: 'ru',
     shown,
   };
@@ -88,7 +88,7 @@ for (const code of [...Object.keys(PROBLEMS), 'unreachable', 'slow', 'other', 'n
 }
 
 test('a Russian refusal names the parameter and the allowed values, and an English one has the text of the service', () => {
-  const address = addressFrom(new URLSearchParams('q=a'), SITE);
+  const address = pageAddress(new URLSearchParams('q=a'), SITE);
   const shown = {
     kind: 'failure',
     code: 'invalid-sort',

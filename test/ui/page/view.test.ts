@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { toHtml } from '../../../src/report/html.ts';
+import { h } from '../../../src/report/tree.ts';
 import type { Attribute } from '../../../src/search/domain.ts';
-import { addressFrom, hrefOf, maxLinks, type Site, searchPairs } from '../../../src/ui/page/assets/address.mjs';
-import { valuesOf } from '../../../src/ui/page/assets/filters.mjs';
-import { attributeName, currencyIn, formatDuration, formatValue } from '../../../src/ui/page/assets/locale.mjs';
-import { type AnswerBody, answerFrom, type PageModel } from '../../../src/ui/page/assets/model.mjs';
-import { provenanceOf } from '../../../src/ui/page/assets/provenance.mjs';
-import { pageView } from '../../../src/ui/page/assets/view/page.mjs';
-import { numbersAround, snippetTree } from '../../../src/ui/page/assets/view/results.mjs';
+import { maxLinks, pageAddress, pageHref, type Site, searchPairs } from '../../../src/ui/page/assets/address.ts';
+import { valuesOf } from '../../../src/ui/page/assets/filters.ts';
+import { attributeName, currencyIn, durationIn, formatValue } from '../../../src/ui/page/assets/locale.ts';
+import { type AnswerBody, answerFrom, type PageModel } from '../../../src/ui/page/assets/model.ts';
+import { provenanceOf } from '../../../src/ui/page/assets/provenance.ts';
+import { pageView } from '../../../src/ui/page/assets/view/page.ts';
+import { numbersAround, snippetTree } from '../../../src/ui/page/assets/view/results.ts';
 import { documentHtml } from '../../../src/ui/page/first-page.ts';
-import { toHtml } from '../../../src/ui/shared/html.ts';
-import { h } from '../../../src/ui/shared/tree.mjs';
 import { ASSETS, CITY, PRICE, SITE } from './harness.ts';
 
 /** The maximum number of attributes of a domain. */
@@ -40,7 +40,7 @@ describe('markup', () => {
       fc.property(
         fc.string({ minLength: 1, unit: fc.constantFrom('<', '>', '&', '"', "'", 'em', '/', 'a', 'lt;', '#60;') }),
         (text) => {
-          const html = toHtml(h('p', { title: text }, text));
+          const html = toHtml(h('p', { title: text })(text));
           const [, title = '', content = ''] = html.match(/^<p title="([^"<>]*)">([^<>"]*)<\/p>$/) ?? assert.fail(html);
           assert.equal(decode(title), text);
           assert.equal(decode(content), text);
@@ -75,14 +75,14 @@ describe('markup', () => {
 describe('the address', () => {
   it('is read back as it was written', () => {
     const search = '?q=a%26b&domain=goods&page=3&limit=5&sort=-price&filter=city%3AA%5C%2CB%2CC&region=kz';
-    const address = addressFrom(new URLSearchParams(search), SITE);
-    assert.deepEqual(addressFrom(new URLSearchParams(hrefOf(address).slice(2)), SITE), address);
+    const address = pageAddress(new URLSearchParams(search), SITE);
+    assert.deepEqual(pageAddress(new URLSearchParams(pageHref(address).slice(2)), SITE), address);
     assert.deepEqual(valuesOf(address.filters, [CITY, PRICE], 'city'), ['A,B', 'C']);
     assert.deepEqual(address.context, [['region', 'kz']]);
   });
 
   it('of a form with one bound or two has a range filter, and with empty bounds none', () => {
-    const filters = (search: string) => addressFrom(new URLSearchParams(search), SITE).filters;
+    const filters = (search: string) => pageAddress(new URLSearchParams(search), SITE).filters;
     assert.deepEqual(filters('q=a&price.from=10&price.to='), ['price:10..']);
     assert.deepEqual(filters('q=a&price.from=10&price.to=20&filter=price:1..2'), ['price:10..20']);
     assert.deepEqual(filters('q=a&price.from=&price.to=&filter=city:X&filter=price:1..2'), ['city:X']);
@@ -90,17 +90,17 @@ describe('the address', () => {
   });
 
   it('that repeats a single-value parameter keeps it in the search, and in no link', () => {
-    const address = addressFrom(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
+    const address = pageAddress(new URLSearchParams('q=a&q=b&page=1&page=2&utm=x&utm=y'), SITE);
     const asked = searchPairs(address, SITE).map(([name]) => name);
     assert.ok(asked.filter((name) => name === 'q').length > 1);
     assert.ok(asked.filter((name) => name === 'page').length > 1);
     assert.ok(!asked.includes('utm'));
-    assert.equal(hrefOf(address), '/?q=a&domain=goods');
+    assert.equal(pageHref(address), '/?q=a&domain=goods');
   });
 
   it('leaves out defaults, so that each search has one address', () => {
-    const address = addressFrom(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
-    assert.equal(hrefOf(address), '/?q=a&domain=goods');
+    const address = pageAddress(new URLSearchParams('q=a&page=1&sort=relevance'), SITE);
+    assert.equal(pageHref(address), '/?q=a&domain=goods');
   });
 });
 
@@ -164,7 +164,7 @@ describe('labels', () => {
     assert.equal(attributeName({ name: 'price' }, 'goods', 'ru'), 'Цена');
     assert.equal(attributeName({ name: 'constructor' }, 'jobs', 'en'), 'Constructor');
     const site = { ...SITE, domains: [{ name: 'jobs', attributes: [CITY, PRICE], context: [] }] };
-    const address = addressFrom(new URLSearchParams('q=a&filter=price:1..2'), site);
+    const address = pageAddress(new URLSearchParams('q=a&filter=price:1..2'), site);
     const results = [{ id: '1', title: 'a', snippet: 'a', score: 1, attributes: { price: 5 } }];
     const answer = {
       query: 'a',
@@ -198,7 +198,7 @@ describe('an attribute with several values', () => {
       facets: { sizes: ['<M>', 'S'].map((value) => ({ value, count: 1 })) },
     };
     const shown = { kind: 'answer', answer: answerFrom(body), provenance: provenanceOf('', '') } as const;
-    const address = addressFrom(new URLSearchParams(search), site);
+    const address = pageAddress(new URLSearchParams(search), site);
     return documentHtml({ site, address, language: 'en', shown }, ASSETS).toString();
   };
 
@@ -234,8 +234,8 @@ describe('formatted numbers', () => {
       formatValue({ ...date, multiple: true }, ['2026-05-03', '2026-05-01'], 'en'),
       'May 3, 2026, May 1, 2026',
     );
-    assert.equal(formatDuration(0.0412, 'ru'), '41 мкс');
-    assert.equal(formatDuration(12.3, 'en'), '12 ms');
+    assert.equal(durationIn(0.0412, 'ru'), '41 мкс');
+    assert.equal(durationIn(12.3, 'en'), '12 ms');
   });
 
   it('the pager shows the ends and the neighbours', () => {
@@ -257,7 +257,7 @@ describe('a domain with the maximum number of attributes', () => {
   it('an empty bound reads no filter of another attribute', (context) => {
     const read = context.mock.method(String.prototype, 'matchAll');
     const empty = ATTRIBUTE_NAMES.slice(1).map((name) => `${name}.from=`);
-    const address = addressFrom(
+    const address = pageAddress(
       new URLSearchParams(`q=tea&filter=a0:${'1,'.repeat(7000)}&${empty.join('&')}`),
       WIDE_SITE,
     );
@@ -272,7 +272,7 @@ function decode(html: string): string {
 }
 
 function linksOf(search: string): { readonly facets: number; readonly sorts: number; readonly room: number } {
-  const address = addressFrom(new URLSearchParams(search), WIDE_SITE);
+  const address = pageAddress(new URLSearchParams(search), WIDE_SITE);
   const provenance = provenanceOf('serpcache-l1; hit; ttl=9', 'total;dur=1');
   const html = documentHtml(
     { site: WIDE_SITE, address, language: 'en', shown: { kind: 'answer', answer: WIDE_ANSWER, provenance } },

@@ -1,13 +1,14 @@
+import { note } from '../../../report/components.ts';
 import { countText, durationText } from '../../../report/format.mjs';
-import { element, type Markup } from '../../../report/markup.ts';
-import type { Band, Moment } from '../../../report/plot/backdrop.ts';
-import { momentSign } from '../../../report/plot/panel.ts';
+import { curve } from '../../../report/plot/curve.ts';
+import { type Band, type Moment, signLegend } from '../../../report/plot/figure.ts';
+import { h, type TreeElement } from '../../../report/tree.ts';
 import type { DrillPhase, Mark } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { curve, type PlotInput, samplesOf, segmentsOf, type Track } from './track.ts';
+import { type PlotInput, samplesOf, segmentsOf, type Track } from './track.ts';
 
 /** The bands of phases behind the curves of a domain, and the markers of important moments. */
-interface PlotAnnotations {
+export interface PlotAnnotations {
   readonly bands: readonly Band[];
   readonly moments: readonly Moment[];
 }
@@ -18,7 +19,7 @@ interface PlotAnnotations {
  */
 const MAX_MOMENTS = 40;
 
-export function annotationsOf(track: Track, plan: Plan): PlotAnnotations {
+export function drillAnnotations(track: Track, plan: Plan): PlotAnnotations {
   const bands = segmentsOf(track, plan).map(({ fromMs, toMs, name, phase, stage }): Band => {
     return { fromMs, toMs, name, style: bandStyle(phase, stage) };
   });
@@ -31,7 +32,7 @@ function bandStyle(phase: DrillPhase, stage: number): string {
   return phase === 'stage' ? `phase-stage-${stage % 2 === 0 ? 'even' : 'odd'}` : `phase-${phase}`;
 }
 
-const MOMENTS = {
+const SIGNS_OF_MOMENTS = {
   broken: { shape: 'cross', words: 'a guard broke' },
   noted: { shape: 'cross', words: 'a guard broke; written down, the drill went on' },
   recovered: { shape: 'disc', words: "a stage's cohort was back at its own past" },
@@ -39,42 +40,30 @@ const MOMENTS = {
 } as const;
 
 function momentOf(mark: Mark): readonly Moment[] {
-  const moment = (style: keyof typeof MOMENTS): readonly Moment[] => [
-    { atMs: mark.atMs, style, shape: MOMENTS[style].shape },
+  const moment = (style: keyof typeof SIGNS_OF_MOMENTS): readonly Moment[] => [
+    { atMs: mark.atMs, style, shape: SIGNS_OF_MOMENTS[style].shape },
   ];
   if (mark.kind === 'guard') return moment(mark.then === 'continue' ? 'noted' : 'broken');
   return mark.kind === 'restored' || mark.kind === 'recovered' ? moment(mark.kind) : [];
 }
 
 /** Explains how to read the plots, and the period of each point. */
-export function plotKey(input: PlotInput, { moments }: PlotAnnotations): Markup {
-  const used = Object.entries(MOMENTS).filter(([style]) => moments.some((moment) => moment.style === style));
-  return element(
-    'div',
-    {},
-    element(
-      'p',
-      {},
+export function plotKey(input: PlotInput, { moments }: PlotAnnotations): TreeElement {
+  const used = Object.entries(SIGNS_OF_MOMENTS).filter(([name]) => moments.some(({ style }) => style === name));
+  return h('div')(
+    h('p')(
       'All share one axis of time: since the start of the drill. The strip above each names the phase: baseline, the stages by what they lost, recovery, after.',
     ),
-    used.length === 0
-      ? undefined
-      : element(
-          'ul',
-          { class: 'legend' },
-          used.map(([style, { shape, words }]) =>
-            element('li', {}, momentSign(style, shape), element('span', {}, words)),
-          ),
-        ),
-    element('p', { class: 'note' }, pointsNote(input)),
+    signLegend(used.map(([style, sign]) => ({ style, ...sign }))),
+    note(pointsNote(input)),
   );
 }
 
-function pointsNote(input: PlotInput): string {
-  const samples = samplesOf(input.track).length;
+function pointsNote({ track, columnMs }: PlotInput): string {
+  const samples = samplesOf(track).length;
   if (samples === 0) return 'No samples were taken.';
-  const points = curve(input, () => 0, 'mean').flat().length;
+  const points = curve(track.runs, () => 0, { fromMs: track.fromMs, columnMs }).flat().length;
   if (samples === 1) return 'The only sample is drawn as long as the time it stands for.';
   if (points >= samples) return `Every one of ${countText(samples)} samples is drawn.`;
-  return `${countText(samples)} samples on ${countText(points)} points, ${durationText(input.columnMs)} each: lines are their mean (p99, places and guards: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
+  return `${countText(samples)} samples on ${countText(points)} points, ${durationText(columnMs)} each: lines are their mean (p99, places and guards: their worst; p50: the middle one), the tint around a line reaches from the lowest to the highest of them, areas are means.`;
 }

@@ -13,7 +13,7 @@ import type { DrillPhase } from '../journal.ts';
 import { shareInFlight } from '../metrics-window.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
-import { stageHeading, survivalOf } from '../view.mjs';
+import { stageHeading, survivalFigures } from '../view.mjs';
 import { lastStage, samplesOf, type Track } from './track.ts';
 
 export interface Conclusion {
@@ -54,10 +54,12 @@ function headroom({ result, preview }: Track): Conclusion {
       : (left.high ?? Number.POSITIVE_INFINITY) <= FULL_ENGINE_HEADROOM
         ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
         : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
-  const { meaning, text: measured } = survivalOf(result).headroomLeft;
+  const { meaning, text: measured } = survivalFigures(result).headroomLeft;
   const predicted = preview?.engine.headroom;
   return {
-    ...{ name: 'Headroom left (H)', meaning, measured },
+    name: 'Headroom left (H)',
+    meaning,
+    measured,
     predicted: predicted === undefined ? undefined : `${timesText(predicted)} before`,
     words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
   };
@@ -73,10 +75,12 @@ function survivable(track: Track, plan: Plan): Conclusion {
     range === undefined
       ? `Too little load to say how much of the cache may be lost at once.${lost}`
       : `By these figures ${rangeText(range, percentText)} of the keys may be lost at once before the engine has more to do than it can.${lost}`;
-  const { meaning, text: measured } = survivalOf(result).survivable;
+  const { meaning, text: measured } = survivalFigures(result).survivable;
   const predicted = preview?.engine.survivable;
   return {
-    ...{ name: 'Survivable at once (f*)', meaning, measured },
+    name: 'Survivable at once (f*)',
+    meaning,
+    measured,
     predicted: predicted === undefined ? undefined : `${percentText(predicted)} at least`,
     words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
   };
@@ -98,9 +102,11 @@ function amplification({ result, preview }: Track): Conclusion {
       : ` The dry run expected ${perSecondText(engineCallsPerSecond + extraCallsPerSecond)} at most.`;
   const range = result?.survival?.amplification;
   const told = range === undefined ? '' : ` With nothing cached that would be ${rangeText(range, timesText)}.`;
-  const { meaning, text: measured } = survivalOf(result).amplification;
+  const { meaning, text: measured } = survivalFigures(result).amplification;
   return {
-    ...{ name: 'Amplification (A)', meaning, measured },
+    name: 'Amplification (A)',
+    meaning,
+    measured,
     predicted: predicted === undefined ? undefined : `${timesText(predicted)} at most`,
     words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
   };

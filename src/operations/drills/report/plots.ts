@@ -1,21 +1,11 @@
 import { countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
-import { createFrame } from '../../../report/plot/frame.ts';
-import { constant, highest, linesPlot } from '../../../report/plot/lines.ts';
-import type { Panel } from '../../../report/plot/panel.ts';
-import { type Layer, type Pile, type Run, stack, stackNames } from '../../../report/plot/series.ts';
+import { atFloor, type Combine, curve, highest, type PointRun, pilesOf } from '../../../report/plot/curve.ts';
+import { constant, type Panel, plotPanel } from '../../../report/plot/panel.ts';
 import type { Outcome } from '../../../search/outcome.ts';
+import type { Sample } from '../journal.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
 import { GUARDS } from '../view.mjs';
-import {
-  cohortCurve,
-  curve,
-  MAX_POINT_MS,
-  MIN_POINT_SEARCHES,
-  type PlotInput,
-  type Stretch,
-  samplesOf,
-  segmentsOf,
-} from './track.ts';
+import { cohortCurve, MAX_POINT_MS, MIN_POINT_SEARCHES, type PlotInput, samplesOf, segmentsOf } from './track.ts';
 
 /** All plots of one domain but those of its guards. */
 export function mainPlots(input: PlotInput, plan: Plan, id: string): readonly Panel[] {
@@ -26,6 +16,15 @@ export function mainPlots(input: PlotInput, plan: Plan, id: string): readonly Pa
     latencyPlot(input, `${id}-time`),
     outcomePlot(input, `${id}-outcomes`),
   ];
+}
+
+/** One figure over time. */
+function sampled(
+  { track, columnMs }: PlotInput,
+  read: (sample: Sample) => number | undefined,
+  combine: Combine,
+): readonly PointRun[] {
+  return curve(track.runs, read, { fromMs: track.fromMs, columnMs, combine });
 }
 
 /** Hit ratio of the current stage's cohort and of the control cohort, each with its own past. */
@@ -48,8 +47,12 @@ function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
     return hitRatio === undefined ? [] : [[fromMs, toMs, hitRatio] as const];
   });
   const figures = { flushed: lowestFigure(flushed), control: lowestFigure(control) };
-  return linesPlot(track, {
-    ...{ id, heightPx: 200, max: 1, tickCount: 5, isDetailed: true },
+  return plotPanel(track, {
+    id,
+    heightPx: 200,
+    max: 1,
+    tickCount: 5,
+    isDetailed: true,
     title: 'Hit ratio, % of searches',
     words: `Hit ratio over time. Flushed cohort: ${figures.flushed}. Control cohort: ${figures.control}.`,
     tickText: percentText,
@@ -68,11 +71,10 @@ function hitRatioPlot(input: PlotInput, plan: Plan, id: string): Panel {
     notes: [
       `Hits are answers from L1 or L2 that were fresh. A point takes samples together until they hold ${MIN_POINT_SEARCHES} searches of the cohort, or for ${durationText(MAX_POINT_MS)}.`,
     ],
-    isEmpty: flushed.length + control.length === 0,
   });
 }
 
-function lowestFigure(runs: readonly Run[]): string {
+function lowestFigure(runs: readonly PointRun[]): string {
   const low = runs.flat().reduce((least, point) => Math.min(least, point.low), 1);
   return runs.length === 0 ? 'not measured' : `${percentText(low)} at its lowest`;
 }
@@ -80,8 +82,8 @@ function lowestFigure(runs: readonly Run[]): string {
 /** Engine calls per second, with their rate in the baseline. */
 function engineRatePlot(input: PlotInput, id: string): Panel {
   const { track } = input;
-  const rate = curve(input, ({ figures }) => figures.engineCallsPerSecond, 'mean');
-  const failures = curve(
+  const rate = sampled(input, ({ figures }) => figures.engineCallsPerSecond, 'mean');
+  const failures = sampled(
     input,
     ({ figures }) => (figures.seconds > 0 ? figures.engineFailures / figures.seconds : undefined),
     'mean',
@@ -100,8 +102,9 @@ function engineRatePlot(input: PlotInput, id: string): Panel {
     runs: failures,
     isTinted: true,
   };
-  return linesPlot(track, {
-    ...{ id, heightPx: 150 },
+  return plotPanel(track, {
+    id,
+    heightPx: 150,
     title: 'Engine calls, per second',
     words: `Engine calls a second over time: at most ${peak}${baseline === undefined ? '' : `, ${baseline.figure} in the baseline`}.`,
     tickText: perSecondText,
@@ -110,24 +113,24 @@ function engineRatePlot(input: PlotInput, id: string): Panel {
       { style: 'engine', name: 'calls', figure: `${peak} at most`, runs: rate, isTinted: true },
       baseline,
     ],
-    isEmpty: rate.length === 0,
   });
 }
 
 /** Engine calls in flight, with the concurrency limit and the ceiling. */
 function inFlightPlot(input: PlotInput, id: string): Panel {
-  const inFlight = curve(input, ({ figures }) => figures.engineInFlight, 'worst');
-  const queued = curve(input, ({ figures }) => figures.engineQueued, 'worst');
-  const limit = curve(input, ({ figures }) => figures.engineMax, 'middle');
-  const ceiling = curve(input, ({ figures }) => figures.engineCeiling, 'middle');
-  const open = curve(input, ({ figures }) => (figures.breakersOpen > 0 ? figures.breakersOpen : undefined), 'worst');
-  // A broad bar along the time axis, so that it hides no line.
-  const bar = open.map((run) => run.map((point) => ({ ...point, value: 0 })));
+  const inFlight = sampled(input, ({ figures }) => figures.engineInFlight, 'worst');
+  const queued = sampled(input, ({ figures }) => figures.engineQueued, 'worst');
+  const limit = sampled(input, ({ figures }) => figures.engineMax, 'middle');
+  const ceiling = sampled(input, ({ figures }) => figures.engineCeiling, 'middle');
+  const open = sampled(input, ({ figures }) => (figures.breakersOpen > 0 ? figures.breakersOpen : undefined), 'worst');
   const most = countText(highest(inFlight));
   const ceilingText = countText(highest(ceiling));
   const waiting = `${countText(highest(queued))} at most`;
-  return linesPlot(input.track, {
-    ...{ id, heightPx: 130, isWhole: true, max: highest(inFlight, queued, limit, ceiling) },
+  return plotPanel(input.track, {
+    id,
+    heightPx: 130,
+    isWhole: true,
+    max: highest(inFlight, queued, limit, ceiling),
     title: 'Engine calls in flight, of all processes',
     words: `Engine calls in flight over time: at most ${most}, with a ceiling of ${ceilingText}.`,
     tickText: countText,
@@ -136,9 +139,8 @@ function inFlightPlot(input: PlotInput, id: string): Panel {
       highest(queued) > 0 ? { style: 'queued', name: 'waiting', figure: waiting, runs: queued } : undefined,
       { style: 'limit', name: 'limit at that time', runs: limit },
       { style: 'ceiling', name: 'ceiling', figure: ceilingText, runs: ceiling },
-      open.length > 0 ? { style: 'open', name: 'a breaker open', runs: bar } : undefined,
+      open.length > 0 ? { style: 'open', name: 'a breaker open', runs: atFloor(open) } : undefined,
     ],
-    isEmpty: inFlight.length === 0,
   });
 }
 
@@ -146,12 +148,13 @@ function inFlightPlot(input: PlotInput, id: string): Panel {
 function latencyPlot(input: PlotInput, id: string): Panel {
   const { track } = input;
   // Percentiles have no meaningful mean: a point of several samples shows their worst p99 and their median p50.
-  const p99 = curve(input, ({ figures }) => figures.p99Ms, 'worst');
-  const p50 = curve(input, ({ figures }) => figures.p50Ms, 'middle');
+  const p99 = sampled(input, ({ figures }) => figures.p99Ms, 'worst');
+  const p50 = sampled(input, ({ figures }) => figures.p50Ms, 'middle');
   const before = track.result?.baseline.p99Ms;
   const worst = durationText(p99.length === 0 ? undefined : highest(p99));
-  return linesPlot(track, {
-    ...{ id, heightPx: 150 },
+  return plotPanel(track, {
+    id,
+    heightPx: 150,
     title: 'Time to the answer, p99 and p50',
     words: `p99 and p50 over time: p99 at most ${worst}${before === undefined ? '' : `, ${durationText(before)} in the baseline`}.`,
     tickText: durationText,
@@ -163,7 +166,6 @@ function latencyPlot(input: PlotInput, id: string): Panel {
     notes: [
       'Times are counted in classes: what is shown is the upper end of a class, or of the last one for all beyond it.',
     ],
-    isEmpty: p99.length + p50.length === 0,
   });
 }
 
@@ -178,11 +180,14 @@ function guardPlot(input: PlotInput, plan: Plan, figure: GuardFigure, id: string
   const { track } = input;
   const { name, unit, text } = GUARDS[figure];
   const rules = plan.guards.filter((guard) => guard.figure === figure && Number.isFinite(guard.max));
-  const values = curve(input, ({ guards }) => guards.find((guard) => guard.figure === figure)?.value, 'worst');
+  const values = sampled(input, ({ guards }) => guards.find((guard) => guard.figure === figure)?.value, 'worst');
   const worst = values.length === 0 ? 'not measured' : `${text(highest(values))} at most`;
   const limits = rules.map(({ max }) => max);
-  return linesPlot(track, {
-    ...{ id, heightPx: 96, tickCount: 3, max: Math.max(highest(values), ...limits) * 1.05 },
+  return plotPanel(track, {
+    id,
+    heightPx: 96,
+    tickCount: 3,
+    max: Math.max(highest(values), ...limits) * 1.05,
     title: `${name}, ${unit}`,
     words: `${name}: ${worst}; limit ${[...new Set(limits)].map(text).join(' and ')}.`,
     tickText: text,
@@ -192,7 +197,6 @@ function guardPlot(input: PlotInput, plan: Plan, figure: GuardFigure, id: string
         constant(track, max, { style: 'guard-limit', name: `limit ${text(max)}, then ${then}` }),
       ),
     ],
-    isEmpty: values.length === 0,
   });
 }
 
@@ -208,48 +212,33 @@ const DRAWN_OUTCOMES = [
   'failed',
 ] as const satisfies readonly Outcome[];
 
-const LAYERS: readonly Layer[] = DRAWN_OUTCOMES.map((outcome) => ({ name: outcome, style: outcome }));
-
 /** Searches per second by outcome. */
 function outcomePlot({ track, columnMs }: PlotInput, id: string): Panel {
-  const { fromMs, toMs } = track;
-  const runs = track.runs.map((run) => {
-    const columns = Map.groupBy(run, (one) => Math.floor(((one.fromMs + one.toMs) / 2 - fromMs) / columnMs));
-    return [...columns.values()].flatMap(pileOf);
-  });
   const totals = outcomesOf(samplesOf(track));
   const all = total(totals);
-  const most = runs.flat().reduce((high, { values }) => Math.max(high, total(values)), 0);
-  const frame = createFrame({ fromMs, toMs, max: most, heightPx: 220 });
-  const figures = DRAWN_OUTCOMES.map((name, i) => {
+  const areas = DRAWN_OUTCOMES.map((name, i) => {
     const count = totals[i] ?? 0;
-    return { name, figure: count === 0 ? 'none' : `${countText(count)} (${percentText(count / all)})` };
+    return { name, style: name, figure: count === 0 ? 'none' : `${countText(count)} (${percentText(count / all)})` };
   });
-  return {
+  return plotPanel(track, {
     id,
+    heightPx: 220,
     title: 'Outcomes, searches per second',
-    words: `Searches by outcome, as stacked areas: ${figures.map(({ name, figure }) => `${name} ${figure}`).join(', ')}.`,
-    frame,
+    words: `Searches by outcome, as stacked areas: ${areas.map(({ name, figure }) => `${name} ${figure}`).join(', ')}.`,
     tickText: perSecondText,
-    drawn: stack(frame, runs, LAYERS),
-    names: stackNames(frame, runs, LAYERS),
-    // In the order of the areas, from the top down.
-    legend: figures.toReversed().map(({ name, figure }) => ({ kind: 'area', style: name, name, figure })),
+    stacked: { areas, runs: pilesOf(track.runs, ratesOf, { fromMs: track.fromMs, columnMs }), isNamed: true },
     isEmpty: all === 0,
-  };
+  });
 }
 
 /** A column without any time has no rate. */
-function pileOf(stretches: readonly Stretch[]): readonly Pile[] {
-  const [first, last] = [stretches[0], stretches[stretches.length - 1]];
-  const samples = stretches.map(({ sample }) => sample);
+function ratesOf(samples: readonly Sample[]): readonly number[] | undefined {
   const seconds = total(samples.map(({ figures }) => counted(figures.seconds)));
-  if (first === undefined || last === undefined || seconds === 0) return [];
-  return [{ fromMs: first.fromMs, toMs: last.toMs, values: outcomesOf(samples).map((count) => count / seconds) }];
+  return seconds === 0 ? undefined : outcomesOf(samples).map((count) => count / seconds);
 }
 
 /** The searches of each drawn outcome. */
-function outcomesOf(samples: ReturnType<typeof samplesOf>): readonly number[] {
+function outcomesOf(samples: readonly Sample[]): readonly number[] {
   return DRAWN_OUTCOMES.map((outcome) => total(samples.map(({ figures }) => counted(figures.outcomes[outcome]))));
 }
 

@@ -1,22 +1,24 @@
-import { reportDocument } from '../../../report/document.ts';
-import { countText, durationText, elapsedText, percentText, pointsText, utcText } from '../../../report/format.mjs';
 import {
-  element,
+  bullets,
+  capitalized,
   facts,
-  type Markup,
+  note,
+  reportSection,
   SIGNS,
   said,
   table,
   type VerdictWords,
   verdictLine,
-} from '../../../report/markup.ts';
-import { backdrop } from '../../../report/plot/backdrop.ts';
-import { FRAME_WIDTH, linearScale } from '../../../report/plot/frame.ts';
-import { panelFigure } from '../../../report/plot/panel.ts';
+} from '../../../report/components.ts';
+import { reportDocument } from '../../../report/document.ts';
+import { countText, durationText, elapsedText, percentText, pointsText, utcText } from '../../../report/format.mjs';
+import { backdrop, panelFigure } from '../../../report/plot/figure.ts';
+import { timeScale } from '../../../report/plot/frame.ts';
+import { h, type TreeElement } from '../../../report/tree.ts';
 import type { Journal, Mark, Verdict } from '../journal.ts';
 import type { Plan, PlanStage } from '../plan.ts';
-import { guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalOf, verdictOf } from '../view.mjs';
-import { annotationsOf, plotKey } from './annotations.ts';
+import { drillVerdict, guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalFigures } from '../view.mjs';
+import { drillAnnotations, plotKey } from './annotations.ts';
 import { guardPlots, mainPlots } from './plots.ts';
 import { conclusionsTable, dryRun, hypothesisTable, phaseTable, stageTable, timeline } from './tables.ts';
 import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
@@ -33,17 +35,13 @@ export function reportPage(journal: Journal): string {
     title: `${verdictWords(journal).word}: ${journal.plan.title} on ${journal.domains.join(', ')}`,
     body: [
       heading(journal),
-      element(
-        'main',
-        {},
+      h('main')(
         overview(journal),
         journal.domains.map((_, at) => domainSection(journal, at, perDomain)),
         timeline(journal),
         planSection(journal),
       ),
-      element(
-        'footer',
-        {},
+      h('footer')(
         'A dash stands for what was not measured. Shares of keys are shares of their hashes. Drawn from the JSON journal of this drill, which holds every sample.',
       ),
     ],
@@ -60,20 +58,18 @@ const VERDICT_SIGNS: Readonly<Record<Verdict['kind'], string>> = {
 };
 
 function verdictWords(journal: Journal): VerdictWords {
-  const { kind, word, detail, tone } = verdictOf(journal);
+  const { kind, word, detail, tone } = drillVerdict(journal);
   const sign = kind === undefined ? SIGNS.wait : VERDICT_SIGNS[kind];
-  return { word: `${word.charAt(0).toUpperCase()}${word.slice(1)}`, detail, tone, sign };
+  return { word: capitalized(word), detail, tone, sign };
 }
 
 /** Title, verdict, and the facts of the drill. */
-function heading(journal: Journal): Markup {
+function heading(journal: Journal): TreeElement {
   const { plan, verdict, endedAtMs } = journal;
   const resumable = verdict?.resumable;
-  return element(
-    'header',
-    {},
-    element('p', { class: 'kind' }, 'serpcache drill report'),
-    element('h1', {}, said(plan.title), element('span', { class: 'soft' }, ' on ', said(journal.domains.join(', ')))),
+  return h('header')(
+    h('p', { class: 'kind' })('serpcache drill report'),
+    h('h1')(said(plan.title), h('span', { class: 'soft' })(' on ', said(journal.domains.join(', ')))),
     verdictLine(verdictWords(journal)),
     facts([
       ['Reason', said(journal.reason)],
@@ -90,7 +86,7 @@ function heading(journal: Journal): Markup {
           : ['with ', stageHeading(plan, resumable.stage), ' of ', said(resumable.domain)],
       ],
       ['Run by', said(journal.owner)],
-      ['Drill', element('code', {}, said(journal.id))],
+      ['Drill', h('code')(said(journal.id))],
     ]),
   );
 }
@@ -112,31 +108,31 @@ interface Row {
 }
 
 /** One row per domain; absent for a drill of one domain. */
-function overview(journal: Journal): Markup | undefined {
+function overview(journal: Journal): TreeElement | undefined {
   if (journal.domains.length < 2) return undefined;
   return table<Row>({
     caption: 'Domain by domain',
     narrow: 'cards',
     columns: [
-      { title: 'Domain', cell: ({ at, track }) => element('a', { href: `#domain-${at + 1}` }, said(track.domain)) },
+      { title: 'Domain', cell: ({ at, track }) => h('a', { href: `#domain-${at + 1}` })(said(track.domain)) },
       { title: 'Came to', cell: ({ track }) => reached(journal, track) },
       {
         title: 'Headroom left',
         meaning: MEANINGS.headroom,
         isNumber: true,
-        cell: ({ track: { result } }) => survivalOf(result).headroomLeft.text,
+        cell: ({ track: { result } }) => survivalFigures(result).headroomLeft.text,
       },
       {
         title: 'Amplification',
         meaning: MEANINGS.amplification,
         isNumber: true,
-        cell: ({ track: { result } }) => survivalOf(result).amplification.text,
+        cell: ({ track: { result } }) => survivalFigures(result).amplification.text,
       },
       {
         title: 'f*',
         meaning: MEANINGS.survivable,
         isNumber: true,
-        cell: ({ track: { result } }) => survivalOf(result).survivable.text,
+        cell: ({ track: { result } }) => survivalFigures(result).survivable.text,
       },
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
@@ -169,48 +165,40 @@ function isBreak({ kind }: Mark): boolean {
   return kind === 'guard';
 }
 
-/** The section of one domain: conclusions, plots, and the figures of the plots. */
-function domainSection({ plan, ...journal }: Journal, at: number, columns: number): Markup {
+/** The reportSection of one domain: conclusions, plots, and the figures of the plots. */
+function domainSection({ plan, ...journal }: Journal, at: number, columns: number): TreeElement {
   const domain = journal.domains[at] ?? '';
   const track = trackOf({ plan, ...journal }, domain);
   const input: PlotInput = { track, columnMs: (track.toMs - track.fromMs) / columns };
-  const annotations = annotationsOf(track, plan);
+  const annotations = drillAnnotations(track, plan);
   const id = `domain-${at + 1}`;
   const guards = guardPlots(input, plan, `${id}-guard`);
-  return element(
-    'section',
-    { 'aria-labelledby': id },
-    element('h2', { id }, journal.domains.length > 1 ? ['Domain ', said(domain)] : 'Result'),
+  return reportSection(
+    id,
+    journal.domains.length > 1 ? ['Domain ', said(domain)] : 'Result',
     conclusionsTable(track, plan),
     stageTable(track, plan),
     hypothesisTable(track, plan),
-    element('h3', {}, 'Over time'),
+    h('h3')('Over time'),
     plotKey(input, annotations),
-    backdrop({ id, x: linearScale(track.fromMs, track.toMs, 0, FRAME_WIDTH), ...annotations }),
+    backdrop({ id, x: timeScale(track), ...annotations }),
     mainPlots(input, plan, id).map((panel) => panelFigure(panel, id)),
-    guards.length === 0
-      ? undefined
-      : [
-          element('h3', {}, 'Guards'),
-          element(
-            'div',
-            { class: 'plots' },
-            guards.map((panel) => panelFigure(panel, id, true)),
-          ),
-        ],
+    guards.length > 0 && [
+      h('h3')('Guards'),
+      h('div', { class: 'plots' })(guards.map((panel) => panelFigure(panel, id, { isHalf: true }))),
+    ],
     phaseTable(track, plan),
-    element('h3', {}, 'What the dry run said'),
-    dryRun(track) ?? element('p', { class: 'note' }, 'No dry run is written down.'),
+    h('h3')('What the dry run said'),
+    dryRun(track) ?? note('No dry run is written down.'),
   );
 }
 
 /** The plan at the time of the drill. */
-function planSection({ plan, domains }: Journal): Markup {
+function planSection({ plan, domains }: Journal): TreeElement {
   const numbered = plan.stages.map((stage, at) => ({ stage, at }));
-  return element(
-    'section',
-    { 'aria-labelledby': 'plan' },
-    element('h2', { id: 'plan' }, 'The plan as run'),
+  return reportSection(
+    'plan',
+    'The plan as run',
     facts([
       ['Name', said(plan.name)],
       ['Mode', `${plan.mode}${plan.mode === 'erase' ? ` by ${plan.eraseBy}` : ''}: ${modeText(plan)}`],
@@ -227,21 +215,13 @@ function planSection({ plan, domains }: Journal): Markup {
       caption: 'Stages',
       narrow: 'cards',
       columns: [
-        { title: 'Stage', cell: ({ at }) => said(stageHeading(plan, at)) },
+        { title: 'PlanStage', cell: ({ at }) => said(stageHeading(plan, at)) },
         { title: 'Held for', isNumber: true, cell: ({ stage }) => durationText(stage.holdMs) },
         { title: 'Loses', cell: ({ stage }) => losesText(stage, plan) },
       ],
       rows: numbered,
     }),
-    plan.guards.length === 0
-      ? undefined
-      : element(
-          'ul',
-          { class: 'plain' },
-          plan.guards.map((guard) =>
-            element('li', {}, `Guard – never above ${guardRuleText(guard)}; then ${guard.then}.`),
-          ),
-        ),
+    bullets(plan.guards.map((guard) => `Guard – never above ${guardRuleText(guard)}; then ${guard.then}.`)),
   );
 }
 

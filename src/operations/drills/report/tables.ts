@@ -1,3 +1,4 @@
+import { ends, note, reportSection, said, table, withTooltip } from '../../../report/components.ts';
 import {
   bytesText,
   countText,
@@ -8,7 +9,8 @@ import {
   UNKNOWN,
   utcText,
 } from '../../../report/format.mjs';
-import { type Content, element, type Markup, said, table } from '../../../report/markup.ts';
+import { medianOf } from '../../../report/plot/curve.ts';
+import { type Child, h, type TreeElement } from '../../../report/tree.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { Figures } from '../../meter/figures.ts';
 import type { Journal, Mark } from '../journal.ts';
@@ -18,7 +20,7 @@ import { type Conclusion, conclusionsOf, type TestedGuard, testedGuards } from '
 import { type Segment, segmentsOf, type Track } from './track.ts';
 
 /** The figures of the plots, one row per phase. */
-export function phaseTable(track: Track, plan: Plan): Markup | undefined {
+export function phaseTable(track: Track, plan: Plan): TreeElement | undefined {
   return table<Segment>({
     caption: 'The plots in figures, phase by phase',
     narrow: 'sideways',
@@ -31,7 +33,7 @@ export function phaseTable(track: Track, plan: Plan): Markup | undefined {
       { title: 'Stale', isNumber: true, cell: (one) => percentText(share(one, ['stale'])) },
       { title: 'Shed', isNumber: true, cell: (one) => percentText(share(one, ['shed'])) },
       { title: 'Failed', isNumber: true, cell: (one) => percentText(share(one, ['failed'])) },
-      { title: 'p50', isNumber: true, cell: (one) => durationText(middle(values(one, ({ p50Ms }) => p50Ms))) },
+      { title: 'p50', isNumber: true, cell: (one) => durationText(medianOf(values(one, ({ p50Ms }) => p50Ms))) },
       { title: 'p99, worst', isNumber: true, cell: (one) => durationText(most(values(one, ({ p99Ms }) => p99Ms))) },
       { title: 'Engine, mean', isNumber: true, cell: (one) => perSecondText(meanRate(one)) },
       {
@@ -49,9 +51,9 @@ export function phaseTable(track: Track, plan: Plan): Markup | undefined {
   });
 }
 
-function values({ stretches }: Segment, of: (figures: Figures) => number | undefined): readonly number[] {
-  return stretches.flatMap(({ sample }) => {
-    const value = of(sample.figures);
+function values({ slices }: Segment, of: (figures: Figures) => number | undefined): readonly number[] {
+  return slices.flatMap(({ data }) => {
+    const value = of(data.figures);
     return value !== undefined && Number.isFinite(value) ? [value] : [];
   });
 }
@@ -76,12 +78,8 @@ function most(some: readonly number[]): number | undefined {
   return some.length === 0 ? undefined : some.reduce((high, value) => Math.max(high, value));
 }
 
-function middle(some: readonly number[]): number | undefined {
-  return some.toSorted((a, b) => a - b)[Math.floor(some.length / 2)];
-}
-
 /** One row per stage: how far the hit ratio of its cohort fell, and how soon it was back. */
-export function stageTable({ result }: Track, plan: Plan): Markup | undefined {
+export function stageTable({ result }: Track, plan: Plan): TreeElement | undefined {
   return table<readonly string[]>({
     caption: 'Stage by stage: hit ratio of its cohort, and what the engine was asked',
     narrow: 'cards',
@@ -91,15 +89,12 @@ export function stageTable({ result }: Track, plan: Plan): Markup | undefined {
 }
 
 /** The figures that a drill is run for, each with its meaning in words. */
-export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
+export function conclusionsTable(track: Track, plan: Plan): TreeElement | undefined {
   return table<Conclusion>({
     caption: 'What was learned',
     narrow: 'cards',
     columns: [
-      {
-        title: 'Figure',
-        cell: ({ name, meaning }) => (meaning === undefined ? name : element('abbr', { title: meaning }, name)),
-      },
+      { title: 'Figure', cell: ({ name, meaning }) => withTooltip(name, meaning) },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
       { title: 'Dry run said', isNumber: true, cell: ({ predicted }) => predicted ?? UNKNOWN },
       { title: 'In plain words', isProse: true, cell: ({ words }) => words },
@@ -109,10 +104,10 @@ export function conclusionsTable(track: Track, plan: Plan): Markup | undefined {
 }
 
 /** The steady-state hypothesis: the limits that had to hold before, during and after the drill. */
-export function hypothesisTable(track: Track, plan: Plan): Markup | undefined {
-  const value = (row: TestedGuard, of: number | undefined): Markup | string => {
+export function hypothesisTable(track: Track, plan: Plan): TreeElement | undefined {
+  const value = (row: TestedGuard, of: number | undefined): TreeElement | string => {
     const text = guardText(row.guard.figure, of);
-    return of !== undefined && of > row.guard.max ? element('strong', { class: 'word bad' }, text) : text;
+    return of !== undefined && of > row.guard.max ? h('strong', { class: 'word bad' })(text) : text;
   };
   return table<TestedGuard>({
     caption: 'The hypothesis: did it hold?',
@@ -140,15 +135,15 @@ const HELD: Readonly<Record<TestedGuard['held'], readonly [tone: string, words: 
   'not measured': ['', 'not measured'],
 };
 
-function heldText({ held, brokenAtMs }: TestedGuard): Markup {
+function heldText({ held, brokenAtMs }: TestedGuard): TreeElement {
   const [tone, words] = HELD[held];
-  return element('span', { class: `word${tone}` }, words, brokenAtMs === undefined ? '' : elapsedText(brokenAtMs));
+  return h('span', { class: `word${tone}` })(words, brokenAtMs === undefined ? '' : elapsedText(brokenAtMs));
 }
 
 type Node = FlushPreview['nodes'][number];
 
 /** The preview that was shown before the start. */
-export function dryRun({ preview }: Track): Markup | undefined {
+export function dryRun({ preview }: Track): TreeElement | undefined {
   if (preview === undefined) return undefined;
   const { engine, memory, nodes } = preview;
   const sentence = [
@@ -157,10 +152,8 @@ export function dryRun({ preview }: Track): Markup | undefined {
       ? `From ${countText(engine.searches)} searches in ${durationText(engine.seconds * 1000)} of one process: hit ratio ${percentText(engine.hitRatio)}, ${perSecondText(engine.engineCallsPerSecond)} to the engine, ${durationText(engine.engineCallMs)} each.`
       : 'There was no traffic to estimate the load on the engine from.',
   ];
-  return element(
-    'div',
-    {},
-    element('p', {}, sentence.join(' ')),
+  return h('div')(
+    h('p')(sentence.join(' ')),
     table<Node>({
       caption: 'Dry run, node by node',
       narrow: 'cards',
@@ -190,11 +183,9 @@ function keysText(nodes: readonly Node[], memory: FlushPreview['memory']): strin
 const MAX_ROWS = 300;
 
 /** Everything the drill did, in order. */
-export function timeline(journal: Journal): Markup {
+export function timeline(journal: Journal): TreeElement {
   const marks = journal.marks.toSorted((a, b) => a.atMs - b.atMs).filter((mark, _, all) => !isRedundant(mark, all));
-  // The first and the last marks are the most useful ones.
-  const half = MAX_ROWS / 2;
-  const shown = marks.length > MAX_ROWS ? [...marks.slice(0, half), ...marks.slice(-half)] : marks;
+  const { shown, left } = ends(marks, MAX_ROWS);
   const many = journal.domains.length > 1;
   const drawn = table<Mark>({
     caption: 'What happened, and when',
@@ -203,7 +194,7 @@ export function timeline(journal: Journal): Markup {
       { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs) },
       {
         title: 'UTC',
-        cell: ({ atMs }) => element('span', { class: 'moment-text' }, utcText(journal.startedAtMs + atMs)),
+        cell: ({ atMs }) => h('span', { class: 'moment-text' })(utcText(journal.startedAtMs + atMs)),
       },
       ...(many ? [{ title: 'Domain', cell: ({ domain }: Mark) => said(domain) }] : []),
       { title: 'What', isProse: true, cell: (mark) => markMarkup(mark, journal.plan) },
@@ -211,19 +202,11 @@ export function timeline(journal: Journal): Markup {
     rows: shown,
     none: 'Nothing is written down yet.',
   });
-  const left = marks.length - shown.length;
-  return element(
-    'section',
-    { 'aria-labelledby': 'timeline' },
-    element('h2', { id: 'timeline' }, 'Timeline'),
+  return reportSection(
+    'timeline',
+    'Timeline',
     drawn,
-    left === 0
-      ? undefined
-      : element(
-          'p',
-          { class: 'note' },
-          `${countText(left)} marks in the middle are not shown; the JSON journal has them all.`,
-        ),
+    left > 0 && note(`${countText(left)} marks in the middle are not shown; the JSON journal has them all.`),
   );
 }
 
@@ -235,8 +218,8 @@ function isRedundant(mark: Mark, all: readonly Mark[]): boolean {
   );
 }
 
-function markMarkup(mark: Mark, plan: Plan): Content {
+function markMarkup(mark: Mark, plan: Plan): Child {
   const { lead, text, tone } = markOf(mark, plan);
   if (lead === '') return text;
-  return [element('span', { class: tone === undefined ? 'word' : `word ${tone}` }, said(lead)), said(text)];
+  return [h('span', { class: tone === undefined ? 'word' : `word ${tone}` })(said(lead)), said(text)];
 }

@@ -1,16 +1,9 @@
-import { type Combine, condense, merged, type Point, type Run } from '../../../report/plot/series.ts';
+import { condense, merged, type Point, type PointRun, type Slice, type SliceRuns } from '../../../report/plot/curve.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
 import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
 import { stageName } from '../view.mjs';
-
-/** A sample with the period that it covers. */
-export interface Stretch {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly sample: Sample;
-}
 
 /** One domain's part of a journal, in order of time. All tables and plots of the domain are drawn from it. */
 export interface Track {
@@ -18,7 +11,7 @@ export interface Track {
   readonly fromMs: number;
   readonly toMs: number;
   /** Samples without a gap; between two runs nothing was measured. */
-  readonly runs: readonly (readonly Stretch[])[];
+  readonly runs: SliceRuns<Sample>;
   readonly marks: readonly Mark[];
   readonly result?: DomainResult;
   readonly preview?: FlushPreview;
@@ -34,15 +27,15 @@ export function trackOf(journal: Journal, domain: string): Track {
   const samples = byTime(journal.samples.filter((sample) => sample.domain === domain));
   const marks = byTime(journal.marks.filter((mark) => mark.domain === domain));
   const gapMs = Math.max(MIN_GAP_MS, GAP_FACTOR * usualDistanceMs(samples));
-  const runs: Stretch[][] = [];
+  const runs: Slice<Sample>[][] = [];
   for (const [i, sample] of samples.entries()) {
     const before = samples[i - 1];
     if (before !== undefined && sample.atMs - before.atMs <= gapMs) {
-      runs[runs.length - 1]?.push({ fromMs: before.atMs, toMs: sample.atMs, sample });
+      runs.at(-1)?.push({ fromMs: before.atMs, toMs: sample.atMs, data: sample });
     } else {
       const ownMs = Math.min(gapMs, Math.max(0, sample.figures.seconds * 1000 || 0));
       const fromMs = Math.max(0, before?.atMs ?? 0, sample.atMs - ownMs);
-      runs.push([{ fromMs, toMs: sample.atMs, sample }]);
+      runs.push([{ fromMs, toMs: sample.atMs, data: sample }]);
     }
   }
   const moments = [...runs.flatMap((run) => run.flatMap(({ fromMs, toMs }) => [fromMs, toMs])), ...marks.map(at)];
@@ -52,15 +45,11 @@ export function trackOf(journal: Journal, domain: string): Track {
   const toMs = moments.reduce((high, ms) => Math.max(high, ms), fromMs + MIN_SPAN_MS);
   const result = journal.learned.find((one) => one.domain === domain);
   const preview = Object.hasOwn(journal.previews, domain) ? journal.previews[domain] : undefined;
-  return {
-    ...{ domain, fromMs, toMs, runs, marks },
-    ...(result !== undefined && { result }),
-    ...(preview !== undefined && { preview }),
-  };
+  return { domain, fromMs, toMs, runs, marks, result, preview };
 }
 
 export function samplesOf(track: Track): readonly Sample[] {
-  return track.runs.flatMap((run) => run.map(({ sample }) => sample));
+  return track.runs.flatMap((run) => run.map(({ data }) => data));
 }
 
 /** The last stage that began; undefined when nothing was flushed. */
@@ -91,27 +80,27 @@ export interface Segment {
   readonly phase: DrillPhase;
   readonly stage: number;
   readonly name: string;
-  readonly stretches: readonly Stretch[];
+  readonly slices: readonly Slice<Sample>[];
 }
 
 export function segmentsOf(track: Track, plan: Plan): readonly Segment[] {
-  const groups: Stretch[][] = [];
-  for (const stretch of track.runs.flat()) {
-    const current = groups[groups.length - 1];
+  const groups: Slice<Sample>[][] = [];
+  for (const slice of track.runs.flat()) {
+    const current = groups.at(-1);
     const before = current?.[0];
-    if (before !== undefined && isSame(before, stretch)) current?.push(stretch);
-    else groups.push([stretch]);
+    if (before !== undefined && isSame(before.data, slice.data)) current?.push(slice);
+    else groups.push([slice]);
   }
-  return groups.flatMap((stretches) => {
-    const [first, last] = [stretches[0], stretches[stretches.length - 1]];
+  return groups.flatMap((slices) => {
+    const [first, last] = [slices[0], slices.at(-1)];
     if (first === undefined || last === undefined) return [];
-    const { phase, stage } = first.sample;
-    return [{ fromMs: first.fromMs, toMs: last.toMs, phase, stage, name: nameOf(plan, phase, stage), stretches }];
+    const { phase, stage } = first.data;
+    return [{ fromMs: first.fromMs, toMs: last.toMs, phase, stage, name: nameOf(plan, phase, stage), slices }];
   });
 }
 
-function isSame(a: Stretch, b: Stretch): boolean {
-  return a.sample.phase === b.sample.phase && (a.sample.stage === b.sample.stage || !hasStages(a.sample.phase));
+function isSame(a: Sample, b: Sample): boolean {
+  return a.phase === b.phase && (a.stage === b.stage || !hasStages(a.phase));
 }
 
 function hasStages(phase: DrillPhase): boolean {
@@ -152,8 +141,8 @@ export function cohortCurve(
   { track, columnMs }: PlotInput,
   cohort: (sample: Sample) => CohortFigures | undefined,
   part: (sample: Sample) => number,
-): readonly Run[] {
-  const runs = track.runs.flatMap((stretches) => {
+): readonly PointRun[] {
+  const runs = track.runs.flatMap((slices) => {
     const found: Point[][] = [];
     let [open, current]: [Point[], Point[] | undefined] = [[], undefined];
     let inPart: number | undefined;
@@ -161,7 +150,7 @@ export function cohortCurve(
       current?.push(...merged(open, 'mean'));
       open = [];
     };
-    for (const { fromMs, toMs, sample } of stretches) {
+    for (const { fromMs, toMs, data: sample } of slices) {
       if (current === undefined || part(sample) !== inPart) {
         close();
         inPart = part(sample);
@@ -183,23 +172,4 @@ export function cohortCurve(
 /** A point without a spread: the ratios of its single samples mean nothing. */
 function withoutSpread(point: Point): Point {
   return { ...point, low: point.value, high: point.value };
-}
-
-/** One figure over time. A sample without a value breaks the line. */
-export function curve(
-  input: PlotInput,
-  read: (sample: Sample) => number | undefined,
-  combine: Combine,
-): readonly Run[] {
-  const { track, columnMs } = input;
-  const runs = track.runs.flatMap((stretches) => {
-    const found: Point[][] = [[]];
-    for (const { fromMs, toMs, sample } of stretches) {
-      const value = read(sample);
-      if (value === undefined || !Number.isFinite(value)) found.push([]);
-      else found[found.length - 1]?.push({ fromMs, toMs, value, low: value, high: value, weight: toMs - fromMs });
-    }
-    return found.filter((run) => run.length > 0);
-  });
-  return condense(runs, track.fromMs, columnMs, combine);
 }

@@ -67,39 +67,6 @@ test('a missing value has no bar and no line, and a dash distinguishes it from 0
   assert.ok(line !== null);
 });
 
-test('a single value between two missing ones is a point', () => {
-  const svg = chartSvg({ ...rateChart(), series: [{ name: 'one', values: [undefined, 7, undefined] }] });
-  assert.equal(svg.match(/<path class="point/g)?.length, 2);
-  assert.equal(svg.match(/<path class="line/g)?.length, 1);
-});
-
-test('published series are hollow and dashed, and labelled as published', () => {
-  const svg = chartSvg(rateChart());
-  assert.match(svg, /<path class="line s2 dashed" /);
-  assert.equal(svg.match(/<path class="point hollow s2"/g)?.length, 7);
-  assert.match(svg, />another site \(published\)</);
-  const asks = asksChart();
-  const theirs = chartSvg({ ...asks, series: [{ name: 'as published', isPublished: true, values: [1, 2, 3] }] });
-  assert.equal(bars(theirs).filter((bar) => bar.includes('hollow')).length, 4);
-  assert.doesNotMatch(theirs, /as published \(published\)/);
-});
-
-test('where every measured series has a published one, both have the same colour', () => {
-  const names = ['a', 'b'];
-  const series = [
-    ...names.map((name) => ({ name, values: [1] })),
-    ...names.map((name) => ({ name, isPublished: true as const, values: [1] })),
-  ];
-  assert.deepEqual(
-    looksOf({ ...asksChart(), series }).map(({ style }) => style),
-    ['s0', 's1', 's0', 's1'],
-  );
-  assert.deepEqual(
-    looksOf(rateChart()).map(({ style }) => style),
-    ['s0', 's1', 's2'],
-  );
-});
-
 test('colours have a contrast of 3 : 1 to the background, and differ from all others in lightness or stripes', () => {
   const looks = looksOf(fullChart('bars'));
   const contrast = (a: number, b: number): number => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
@@ -129,18 +96,6 @@ test('the axis shows its unit and round numbers', () => {
   assert.deepEqual(texts({ ...one('bytes', [2048, 2 ** 30]), isLog: true })[0], '1 KiB');
 });
 
-test('a tick whose text would be rounded to another value has no text', () => {
-  const texts = (unit: Chart['unit'], values: readonly number[], isLog?: true): readonly (string | undefined)[] =>
-    chartScale({ ...asksChart(), unit, ...(isLog && { isLog }), series: [{ name: 'a', values }] }, 280).ticks.map(
-      ({ text }) => text?.replaceAll('\u00a0', ' '),
-    );
-  assert.deepEqual(texts('count', [1, 15], true), [undefined, '1', '2', '5', '10', '20']);
-  assert.deepEqual(texts('us', [0.012]), ['0 µs', undefined, undefined, undefined, '0.01 µs', undefined]);
-  assert.deepEqual(texts('seconds', [110]), ['0 ms', '25 s', '50 s', '1 min 15 s', '1 min 40 s', '2 min 05 s']);
-  assert.deepEqual(texts('share', [0.9]), ['0 %', '20 %', '40 %', '60 %', '80 %', '100 %']);
-  assert.deepEqual(texts('ms', [12_000]), ['0 ms', '2.5 s', '5 s', '7.5 s', '10 s', '12.5 s']);
-});
-
 test('a logarithmic axis accepts values that have no logarithm', () => {
   for (const values of [[0, 0], [-1, 5], [], [1e-300, 1e300], [Number.MAX_VALUE, 1]]) {
     for (const unit of ['ms', 'bytes'] as const) {
@@ -159,19 +114,4 @@ test('a chart without places, series or values says that nothing was measured', 
     assert.match(chartSvg(chart), />nothing was measured</);
   }
   assert.doesNotMatch(chartSvg(asksChart()), /nothing was measured/);
-});
-
-test('when tick texts would overlap, some are left out', () => {
-  const { ticks } = chartScale({ ...asksChart(), isLog: true, series: [{ name: 'one', values: [0.003, 5e6] }] }, 280);
-  const named = ticks.filter(({ text }) => text !== undefined);
-  assert.ok(named.length < ticks.length && named.length > 5, String(named.length));
-  for (const [at, { y }] of named.entries()) assert.ok(y - (named[at + 1]?.y ?? -99) >= 14, String(at));
-});
-
-test('a name that is too long for the space below its place is tilted, not shortened', () => {
-  const name = 'keydb-server-pro-multithreaded-nightly';
-  const tilted = chartSvg(fullChart('bars', { series: 2, places: 8, name: (at) => (at === 5 ? name : 'short') }));
-  assert.match(tilted, /<text class="place tilted"/);
-  assert.match(tilted, new RegExp(`>${name}<|>keydb-server-[^<]*</tspan><tspan[^>]*>[^<…]*nightly<`));
-  assert.doesNotMatch(chartSvg(fullChart('bars', { series: 2, places: 8 })), /tilted"/);
 });

@@ -5,17 +5,17 @@ import { journalText } from '../../../../src/commands/drill-inspect.ts';
 import type { Journal } from '../../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../../src/operations/drills/report/report-page.ts';
 import {
+  drillVerdict,
   MEANINGS,
   markOf,
   modeText,
   stateText,
-  survivalOf,
-  verdictOf,
+  survivalFigures,
 } from '../../../../src/operations/drills/view.mjs';
-import { addressFrom, type Model } from '../../../../src/ui/console/assets/model.mjs';
-import { drillsView } from '../../../../src/ui/console/assets/view/drills.mjs';
-import { toHtml } from '../../../../src/ui/shared/html.ts';
-import { h } from '../../../../src/ui/shared/tree.mjs';
+import { toHtml } from '../../../../src/report/html.ts';
+import { h } from '../../../../src/report/tree.ts';
+import { consoleAddress, type Model } from '../../../../src/ui/console/assets/model.ts';
+import { drillsView } from '../../../../src/ui/console/assets/view/drills.ts';
 import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
 import { markupFaults } from '../../../report/well-formed.ts';
 import { anyJournal } from './arbitrary-journal.ts';
@@ -43,11 +43,11 @@ function textOf(page: string): string {
 /** The view of a drill that is over in the console, as HTML. */
 function onConsole(journal: Journal): string {
   const model: Model = {
-    ...{ address: addressFrom('#/goods/drills'), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0 },
+    ...{ address: consoleAddress('#/goods/drills'), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0 },
     ...{ hasToken: true, readOnly: false, feeds: {}, feedback: {}, busy: [] },
     watched: { id: journal.id, journal, receivedMs: 0 },
   };
-  return `<body>${toHtml(h('main', {}, drillsView(model)))}`;
+  return `<body>${toHtml(h('main')(drillsView(model)))}`;
 }
 
 suite('the report of any drill', () => {
@@ -153,9 +153,9 @@ test('the page, the console and the terminal show the same figures, each with it
   const terminal = journalText({ ...journal, learned });
   const console = textOf(onConsole({ ...journal, learned }));
   const [one] = learned;
-  const figures = Object.values(survivalOf(one)).map(({ text }) => plain(text));
+  const figures = Object.values(survivalFigures(one)).map(({ text }) => plain(text));
   assert.deepEqual(figures, ['1.8–2.4 ×', '6.1–6.5 ×', '21–28 %']);
-  const little = one === undefined ? undefined : survivalOf({ ...one, survival: {} });
+  const little = one === undefined ? undefined : survivalFigures({ ...one, survival: {} });
   assert.equal(little?.survivable.text, 'too little load to say');
   for (const figure of figures) {
     assert.ok(plain(terminal).includes(figure), `${figure} in ${terminal}`);
@@ -257,8 +257,8 @@ test('words that only a later version knows are shown as they are', () => {
   const running = { kind: 'running', domain: 'goods', phase: 'rest', stage: 0 };
   assert.match(stateText(later(journal, { state: running })), /^goods: rest, stage 1 of /);
   assert.equal(stateText(later(journal, { state: { kind: 'paused' } })), 'paused');
-  assert.equal(verdictOf(later(journal, { verdict: undefined, state: { kind: 'paused' } })).word, 'paused');
-  assert.equal(verdictOf(later(journal, { verdict: { kind: 'half', detail: '' } })).tone, 'open');
+  assert.equal(drillVerdict(later(journal, { verdict: undefined, state: { kind: 'paused' } })).word, 'paused');
+  assert.equal(drillVerdict(later(journal, { verdict: { kind: 'half', detail: '' } })).tone, 'open');
   assert.equal(modeText(later(journal.plan, { mode: 'shrink' })), 'shrink');
   const [mark] = journal.marks;
   assert.ok(mark);

@@ -1,0 +1,240 @@
+import type { AuditEntry } from '../../../operations/audit/audit.ts';
+import type { HistoryLine, Standing } from '../../../operations/doctor/doctor.ts';
+import type { DrillSummary, UnreadableReport } from '../../../operations/drills/drills.ts';
+import type { Plan } from '../../../operations/drills/plan.ts';
+import type { Erasure } from '../../../operations/flush/flush.ts';
+import type { DomainLook } from '../../../operations/operations.ts';
+import type { ShadowSample } from '../../../operations/shadow/figures.ts';
+import type {
+  ReportSummary as ShadowReportSummary,
+  ShadowStatus,
+  ShadowSummary,
+} from '../../../operations/shadow/shadow.ts';
+import type { WarmUp } from '../../../operations/warm/warm.ts';
+export type LiveLine = {
+  readonly atMs: number;
+  readonly domains: readonly DomainLook[];
+  readonly drills: readonly DrillSummary[];
+};
+
+export type Halts = {
+  readonly halted: boolean;
+  readonly domains: readonly {
+    readonly domain: string;
+    readonly reason: string;
+    readonly by: string;
+    readonly atMs: number;
+  }[];
+};
+
+export type Popular = {
+  readonly domain: string;
+  readonly source: 'fleet' | 'process';
+  readonly queries: readonly { readonly search: string; readonly count: number }[];
+};
+
+export type Suppressed = {
+  readonly domain: string;
+  readonly max: number;
+  readonly suppressed: readonly { readonly id: string; readonly atMs: number }[];
+};
+
+export type ShadowSamples = {
+  readonly shadow?: string;
+  readonly total: number;
+  readonly samples: readonly ShadowSample[];
+};
+
+export type DoctorLook = { readonly standing?: Standing; readonly history: readonly HistoryLine[] };
+
+/** The answer of each feed, by the feed's name. */
+export interface FeedValues {
+  readonly halt: Halts;
+  readonly plans: { readonly plans: readonly Plan[] };
+  readonly drills: { readonly drills: readonly DrillSummary[]; readonly unreadable?: readonly UnreadableReport[] };
+  readonly popular: Popular;
+  readonly suppressed: Suppressed;
+  readonly flush: { readonly domain: string; readonly erasure?: Erasure };
+  readonly warm: { readonly warmUps: readonly WarmUp[] };
+  readonly shadows: { readonly domains: readonly ShadowSummary[] };
+  readonly shadowStatus: ShadowStatus;
+  readonly shadowReports: { readonly reports: readonly ShadowReportSummary[] };
+  readonly doctor: DoctorLook;
+  readonly audit: { readonly entries: readonly (AuditEntry & { readonly atMs: number })[]; readonly next?: string };
+}
+
+export type Credentials = { readonly token: string; readonly operator: string };
+
+export interface CredentialStore {
+  readonly current: () => Credentials | undefined;
+  readonly set: (credentials: Credentials | undefined) => void;
+  /** Called after a 401 with `used`. Resolves to true when there are other credentials to try. */
+  readonly renew: (used: Credentials | undefined, byOperator: boolean) => Promise<boolean>;
+}
+
+/** Each method rejects with a `ApiProblem`. */
+export interface Api {
+  /** A background read; parses JSON. */
+  readonly get: <T>(path: string) => Promise<T>;
+  /** An operator's action; parses JSON. */
+  readonly post: <T>(path: string, body?: object) => Promise<T>;
+  /** An operator's read, which may take as long as a change; parses JSON. */
+  readonly ask: <T>(path: string) => Promise<T>;
+  /** An operator's action; returns the body as text. */
+  readonly text: (path: string) => Promise<string>;
+  /** A body that streams until the signal aborts. */
+  readonly open: (path: string, signal: AbortSignal) => Promise<Response>;
+}
+
+const READ_TIMEOUT_MS = 10_000;
+/** Maximum time of an operator's action: a dry run counts keys on every node, an abort or an examination waits for the stores. */
+const CHANGE_TIMEOUT_MS = 60_000;
+
+/** Why a request failed, in words for the operator. */
+export class ApiProblem extends Error {
+  override name = 'ApiProblem';
+  readonly code: string;
+  readonly parameter: string | undefined;
+
+  /** @param code A code of the API, or `unreachable`, `slow`, `unreadable`, `no-token`, `internal`. */
+  constructor(code: string, detail: string, parameter?: string) {
+    super(detail);
+    this.code = code;
+    this.parameter = parameter;
+  }
+}
+
+export function asProblem(error: unknown): ApiProblem {
+  if (error instanceof ApiProblem) return error;
+  if (error instanceof DOMException && error.name === 'TimeoutError') {
+    return new ApiProblem(
+      'slow',
+      'No answer in time. What was asked may have been done all the same: look before you repeat it.',
+    );
+  }
+  if (error instanceof SyntaxError) return new ApiProblem('unreadable', 'The answer could not be read.');
+  if (error instanceof TypeError) return new ApiProblem('unreachable', 'The service cannot be reached.');
+  // A fault of the console itself is shown like any other, and reported in full to the browser's console.
+  console.error(error);
+  return new ApiProblem('internal', `The console failed: ${error instanceof Error ? error.message : String(error)}`);
+}
+
+/**
+ * Holds the token in this variable and nowhere else: a reload forgets it, and nothing is written to disk. @param
+ * prompt Asks the operator; undefined when cancelled.
+ */
+export function createCredentialStore(
+  prompt: (refused: boolean) => Promise<Credentials | undefined>,
+  onChange: () => void,
+): CredentialStore {
+  let current: Credentials | undefined;
+  let asking: Promise<Credentials | undefined> | undefined;
+  let isDeclined = false;
+
+  return {
+    current: () => current,
+    set: (next) => {
+      current = next;
+      isDeclined = false;
+      onChange();
+    },
+    renew: async (used, byOperator) => {
+      if (current !== used) return current !== undefined;
+      // The console's own reads, one a second, must not open again the dialog that the operator has just closed.
+      if (isDeclined && !byOperator) return false;
+      asking ??= prompt(used !== undefined).finally(() => {
+        asking = undefined;
+      });
+      const given = await asking;
+      isDeclined = given === undefined;
+      if (given !== undefined) current = given;
+      onChange();
+      return given !== undefined;
+    },
+  };
+}
+
+/**
+ * @param onReadOnly Called with true when the service answers without a token, which means that it has none and
+ * refuses changes; with false when it asks for a token.
+ */
+export function createApi(credentials: CredentialStore, onReadOnly: (readOnly: boolean) => void): Api {
+  const send = async (path: string, init: RequestInit, byOperator: boolean): Promise<Response> => {
+    const used = credentials.current();
+    const response = await fetch(path, {
+      ...init,
+      cache: 'no-store',
+      credentials: 'omit',
+      redirect: 'error',
+      headers: {
+        ...init.headers,
+        ...(used === undefined ? {} : { authorization: `Bearer ${used.token}` }),
+        ...(used === undefined || used.operator === '' ? {} : { 'x-operator': used.operator }),
+      },
+    });
+    if (response.status === 401) {
+      await response.body?.cancel();
+      if (await credentials.renew(used, byOperator)) {
+        onReadOnly(false);
+        // The operator may take a minute over the dialog, so the second try gets a timeout of its own.
+        const { signal } = init;
+        const again = signal?.aborted ? { ...init, signal: AbortSignal.timeout(CHANGE_TIMEOUT_MS) } : init;
+        return send(path, again, byOperator);
+      }
+      throw new ApiProblem('no-token', 'The service asks for a token, and none was given.');
+    }
+    if (!response.ok) {
+      const problem = await problemIn(response);
+      if (problem.code === 'token-not-set') onReadOnly(true);
+      throw problem;
+    }
+    if (init.method === undefined && used === undefined) onReadOnly(true);
+    return response;
+  };
+
+  const withProblem = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      throw asProblem(error);
+    }
+  };
+  const within = (ms: number) => ({ signal: AbortSignal.timeout(ms) });
+
+  return {
+    get: (path) => withProblem(async () => parsed(await send(path, within(READ_TIMEOUT_MS), false))),
+    ask: (path) => withProblem(async () => parsed(await send(path, within(CHANGE_TIMEOUT_MS), true))),
+    text: (path) => withProblem(async () => (await send(path, within(READ_TIMEOUT_MS), true)).text()),
+    post: (path, body = {}) =>
+      withProblem(async () => {
+        const init = {
+          method: 'POST',
+          body: JSON.stringify(body),
+          headers: { 'content-type': 'application/json' },
+          ...within(CHANGE_TIMEOUT_MS),
+        };
+        const response = await send(path, init, true);
+        return parsed(response);
+      }),
+    open: (path, signal) => withProblem(() => send(path, { signal }, false)),
+  };
+}
+
+/** The members of an answer are not checked: a view that cannot draw them says so. */
+async function parsed<T>(response: Response): Promise<T> {
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+/** @param response One with an error status. */
+async function problemIn(response: Response): Promise<ApiProblem> {
+  try {
+    const { code, detail, parameter } =
+      await parsed<Readonly<Record<'code' | 'detail' | 'parameter', unknown>>>(response);
+    if (typeof code === 'string' && typeof detail === 'string') {
+      return new ApiProblem(code, detail, typeof parameter === 'string' ? parameter : undefined);
+    }
+  } catch {
+    // Not a problem document of the service: a proxy's page, or an answer that was cut off.
+  }
+  return new ApiProblem('unreadable', `The answer was ${response.status} ${response.statusText}, without a reason.`);
+}

@@ -1,0 +1,130 @@
+import type { DrillPreview } from '../../../operations/drills/drills.ts';
+import type { Journal } from '../../../operations/drills/journal.ts';
+import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.mjs';
+import { amountText, durationText, percentText } from '../../../report/format.mjs';
+import { h } from '../../../report/tree.ts';
+import type { Actions } from './actions.ts';
+import { openDialog, reasonField, showReport, textIn } from './dialogs.ts';
+import { runningDrills } from './model.ts';
+
+/** The operator's actions for drills: dry run, start, abort, resume, watch and report. */
+
+const pathOf = (id: string) => `/admin/drills/${encodeURIComponent(id)}`;
+
+export const DRILL_ACTIONS: Actions = {
+  'dry-run': {
+    run: async ({ api, set, focus }, { form }) => {
+      const plan = textIn(form, 'plan');
+      const domains = form.getAll('domain').map(String);
+      set({ drillDryRun: undefined });
+      const preview: DrillPreview = await api.post('/admin/drills/preview', { plan, domains });
+      set({ drillDryRun: { plan, domains, preview } });
+      focus('#dry-run-title');
+      return undefined;
+    },
+  },
+  'start-drill': {
+    run: async ({ api, model, set, refresh, watch, focus }, { form }) => {
+      const { drillDryRun } = model();
+      if (drillDryRun === undefined) return undefined;
+      const { plan, domains, preview } = drillDryRun;
+      const reason = textIn(form, 'reason');
+      const answer = await openDialog({
+        title: `Start ${plan} on ${domains.join(', ')}?`,
+        submitLabel: 'Start the drill',
+        isDanger: true,
+        content: drillConsequences(preview, reason),
+      });
+      if (answer === undefined) return undefined;
+      const journal: Journal = await api.post('/admin/drills', { plan, domains, reason });
+      set({ drillDryRun: undefined });
+      refresh('drills');
+      watch(journal.id);
+      focus('#watch');
+      return `Started ${journal.id}.`;
+    },
+  },
+  abort: {
+    slot: 'header',
+    run: async ({ api, model, refresh }) => {
+      const running = runningDrills(model());
+      if (running.length === 0) return 'No drill runs.';
+      await Promise.all(running.map(({ id }) => api.post(`${pathOf(id)}/abort`, { reason: 'aborted at the console' })));
+      refresh('drills');
+      return `Aborted, and the cache restored: ${running.map(({ title }) => title).join(', ')}.`;
+    },
+  },
+  'abort-one': {
+    slot: 'header',
+    run: async ({ api, refresh }, { id }) => {
+      await api.post(`${pathOf(id)}/abort`, { reason: 'aborted at the console' });
+      refresh('drills');
+      return `Aborted, and the cache restored: ${id}.`;
+    },
+  },
+  resume: {
+    slot: 'drills',
+    run: async ({ api, refresh, watch, focus }, { id }) => {
+      const answer = await openDialog({
+        title: 'Resume this drill?',
+        submitLabel: 'Resume the drill',
+        isDanger: true,
+        content: [
+          h('p')(`${id} goes on from the stage that was not finished, after a new baseline.`),
+          reasonField('the guard was too tight'),
+        ],
+      });
+      if (answer === undefined) return undefined;
+      const journal: Journal = await api.post(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
+      refresh('drills');
+      watch(journal.id);
+      focus('#watch');
+      return `Resumed as ${journal.id}.`;
+    },
+  },
+  watch: {
+    readOnly: true,
+    run: async ({ watch, focus }, { id }) => {
+      watch(id);
+      focus('#watch');
+      return undefined;
+    },
+  },
+  report: {
+    slot: 'drills',
+    readOnly: true,
+    run: async ({ api }, { id }) => {
+      showReport(id, await api.text(`${pathOf(id)}/report`));
+      return undefined;
+    },
+  },
+};
+
+function drillConsequences({ plan, domains, warnings }: DrillPreview, reason: string) {
+  const rollbacks = plan.guards
+    .filter(({ then }) => then === 'rollback')
+    .map(({ figure, max }) => `${guardName(figure)} above ${guardText(figure, max)}`);
+  return [
+    h('p')(modeText(plan)),
+    h('ul', { class: 'plain' })(
+      domains.map(({ domain, stages }) => {
+        const extra = stages.at(-1)?.preview.engine.extraCallsPerSecond;
+        const load =
+          extra === undefined
+            ? 'the engine gets an unknown number of extra calls'
+            : `the engine gets up to ${amountText(extra)} more calls a second`;
+        return h('li')(h('b')(domain), `: ${stageTitles(plan).join(' → ')}; ${load}.`);
+      }),
+      h('li')(
+        `It takes at least ${durationText(planDurationMs(plan) * domains.length)}; ${percentText(plan.holdout)} of the keys are never touched.`,
+      ),
+      h('li')(
+        rollbacks.length === 0
+          ? 'No guard takes it back by itself.'
+          : `Taken back by itself at ${rollbacks.join(', ')}.`,
+      ),
+      h('li')(`Reason: ${reason}`),
+    ),
+    warnings.length > 0 && h('ul', { class: 'notice warnings' })(warnings.map((warning) => h('li')(warning))),
+  ];
+}

@@ -1,0 +1,328 @@
+import type { Journal } from '../../../operations/drills/journal.ts';
+import type { Api, FeedValues, LiveLine, ShadowSamples } from './api.ts';
+import type { FeedState, Model, ShadowCurves, StreamState, WatchedDrill } from './model.ts';
+/** A resource that is read at intervals while a view shows it. */
+export interface Feed {
+  readonly name: keyof FeedValues;
+  readonly path: string;
+  /**
+   * The resource; by default the path. The value of another resource is forgotten, and one of the same is shown
+   * until the next is read.
+   */
+  readonly about?: string;
+  readonly intervalMs: number;
+}
+
+import { ApiProblem, asProblem } from './api.ts';
+import { currentDomain, isHalted, shadowSummary } from './model.ts';
+
+/** The service sends one line a second: after 5 s without one the connection is dead. */
+const MAX_SILENCE_MS = 5000;
+const MIN_RETRY_MS = 500;
+const MAX_RETRY_MS = 10_000;
+/** Maximum length of a line. A line holds every domain of the service: some kilobytes. */
+const MAX_LINE_CHARACTERS = 4 * 1024 * 1024;
+/** The service keeps no more samples either. */
+const MAX_SAMPLES = 4000;
+/**
+ * After this number of empty reads all samples are read again. The service drops every second sample of a long drill,
+ * and reads from the next sample number are then empty for a long time.
+ */
+const MAX_EMPTY_READS = 3;
+/** The service looks every 15 s by default. */
+const DOCTOR_INTERVAL_MS = 5000;
+/** The service takes a sample of a shadow every 2 s. */
+const SHADOW_INTERVAL_MS = 2000;
+/**
+ * After this time without a read the samples known are forgotten. The service joins neighbours when it has 900, and falls
+ * to half of them: within this time the fall cannot be made up unseen.
+ */
+const MAX_SHADOW_PAUSE_MS = 300_000;
+
+/**
+ * Reads `/admin/live` until the page is closed, reconnects, and reports the state of the connection. @returns Ends a
+ * wait at once.
+ */
+export function followLive({
+  api,
+  onLine,
+  onConnection,
+  random,
+}: {
+  readonly api: Api;
+  readonly onLine: (line: LiveLine) => void;
+  readonly onConnection: (connection: StreamState) => void;
+  readonly random: () => number;
+}): { readonly retry: () => void } {
+  let retryMs = MIN_RETRY_MS;
+  let wasLive = false;
+  let wake = () => {};
+
+  const readStream = async (): Promise<never> => {
+    const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const expectLine = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => stop.abort(new ApiProblem('silent', 'Nothing was heard for 5 s.')), MAX_SILENCE_MS);
+    };
+    try {
+      const response = await api.open('/admin/live', stop.signal);
+      expectLine();
+      if (response.body === null) throw new ApiProblem('unreadable', 'The answer has no body.');
+      for await (const line of streamLines(response.body)) {
+        expectLine();
+        retryMs = MIN_RETRY_MS;
+        wasLive = true;
+        onConnection({ kind: 'live' });
+        onLine(line as LiveLine);
+      }
+      throw new ApiProblem('ended', 'The service has ended the connection.');
+    } finally {
+      clearTimeout(timer);
+      stop.abort();
+    }
+  };
+
+  const run = async () => {
+    onConnection({ kind: 'connecting' });
+    for (;;) {
+      const problem = await readStream().catch(asProblem);
+      // Jitter, so that many consoles do not reconnect together.
+      const waitMs = retryMs * (0.75 + 0.5 * random());
+      retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+      onConnection({ kind: 'lost', why: problem.message, wasLive, retryAtMs: performance.now() + waitMs });
+      await new Promise((resolve) => {
+        const timer = setTimeout(resolve, waitMs);
+        wake = () => {
+          clearTimeout(timer);
+          resolve(undefined);
+        };
+      });
+    }
+  };
+  void run();
+  return { retry: () => wake() };
+}
+
+/** The lines of a body, each parsed as JSON, as they arrive. */
+export async function* streamLines(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown, void> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let pending = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      pending += value;
+      const parts = pending.split('\n');
+      pending = parts.pop() ?? '';
+      if (pending.length > MAX_LINE_CHARACTERS) throw new SyntaxError('a line without an end');
+      for (const part of parts) if (part.trim() !== '') yield JSON.parse(part);
+    }
+  } finally {
+    // A consumer that stops early must not keep the connection open.
+    await reader.cancel().catch(() => {});
+  }
+}
+
+/** The feeds that the current view needs. A feed that no view shows is not read. */
+export function feedsFor(model: Model): readonly Feed[] {
+  const domain = currentDomain(model)?.domain;
+  if (domain === undefined) return [];
+  const query = `domain=${encodeURIComponent(domain)}`;
+  const feeds: Feed[] = [];
+  // The list of views depends on the candidates, which the stream does not carry.
+  feeds.push({ name: 'shadows', path: '/admin/shadow', intervalMs: 30_000 });
+  // Nor does it carry the reason of a halt and its operator.
+  if (isHalted(model) === true) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
+  // The tab of the doctor shows the number of findings on every view.
+  feeds.push({ name: 'doctor', path: '/admin/doctor', intervalMs: DOCTOR_INTERVAL_MS });
+  switch (model.address.view) {
+    case 'live':
+    case 'doctor':
+      break;
+    case 'drills':
+      feeds.push(
+        { name: 'plans', path: '/admin/plans', intervalMs: 60_000 },
+        { name: 'drills', path: '/admin/drills', intervalMs: 3000 },
+      );
+      break;
+    case 'shadow': {
+      const { verdictSeconds } = model;
+      const over = verdictSeconds === undefined ? '' : `&for=${verdictSeconds}`;
+      if (shadowSummary(model, domain) === undefined) break;
+      feeds.push(
+        { name: 'shadowStatus', path: `/admin/shadow/status?${query}${over}`, about: query, intervalMs: 2000 },
+        { name: 'shadowReports', path: '/admin/shadow/reports', intervalMs: 10_000 },
+      );
+      break;
+    }
+    case 'changes':
+      feeds.push(
+        { name: 'flush', path: `/admin/flush?${query}`, intervalMs: 2000 },
+        { name: 'suppressed', path: `/admin/suppressed?${query}`, intervalMs: 5000 },
+        { name: 'warm', path: '/admin/warm', intervalMs: 1000 },
+      );
+      break;
+    case 'popular':
+      feeds.push({ name: 'popular', path: `/admin/popular?${query}&limit=100`, intervalMs: 10_000 });
+      break;
+    case 'audit': {
+      const { before } = model.address;
+      // Older entries do not change.
+      if (before === undefined) feeds.push({ name: 'audit', path: '/admin/audit?limit=100', intervalMs: 3000 });
+      else feeds.push({ name: 'audit', path: `/admin/audit?limit=100&before=${before}`, intervalMs: 60_000 });
+      break;
+    }
+  }
+  return feeds;
+}
+
+/** `needed`: Called at every poll. */
+export function createFeeds({
+  api,
+  needed,
+  put,
+}: {
+  readonly api: Api;
+  readonly needed: () => readonly Feed[];
+  readonly put: (name: keyof FeedValues, state: FeedState) => void;
+}) {
+  const entries: Map<string, { readonly state: FeedState; readonly about: string; dueMs: number; busy: boolean }> =
+    new Map();
+
+  const read = async ({ name, path, about = path, intervalMs }: Feed) => {
+    const before = entries.get(name);
+    const known = before?.about === about ? { ...before.state, path } : { path };
+    const entry = { state: known, about, dueMs: Number.POSITIVE_INFINITY, busy: true };
+    entries.set(name, entry);
+    if (before?.state.path !== path) put(name, known);
+    let state: FeedState;
+    try {
+      state = { path, value: await api.get(path), receivedMs: performance.now() };
+    } catch (error) {
+      state = { ...known, problem: asProblem(error) };
+    }
+    // The view shows another path by now.
+    if (entries.get(name) !== entry) return;
+    entries.set(name, { state, about, dueMs: performance.now() + intervalMs, busy: false });
+    put(name, state);
+  };
+
+  const poll = () => {
+    for (const feed of needed()) {
+      const entry = entries.get(feed.name);
+      const isDue = entry === undefined || (!entry.busy && performance.now() >= entry.dueMs);
+      if (isDue || entry.state.path !== feed.path) void read(feed);
+    }
+  };
+
+  return {
+    poll,
+    /** @param names Feeds whose value has changed: they are read at once. */
+    refresh: (names: readonly (keyof FeedValues)[]) => {
+      for (const name of names) {
+        const entry = entries.get(name);
+        if (entry !== undefined) entry.dueMs = 0;
+      }
+      poll();
+    },
+  };
+}
+
+/** Reads one drill's journal. Each call of `read` fetches only the samples that are new. */
+export function createDrillWatch(api: Api, put: (watched: WatchedDrill) => void) {
+  let watched: WatchedDrill | undefined;
+  /** Samples read so far, which is the number of the next one. */
+  let nextSample = 0;
+  let emptyReads = 0;
+  let busy = false;
+
+  const read = async () => {
+    if (watched === undefined || busy || watched.journal?.state.kind === 'over') return;
+    const { id, journal: before } = watched;
+    busy = true;
+    let next: WatchedDrill;
+    try {
+      const journal = (await api.get(`/admin/drills/${encodeURIComponent(id)}?samples=${nextSample}`)) as Journal;
+      const fresh = journal.samples;
+      emptyReads = fresh.length === 0 ? emptyReads + 1 : 0;
+      const samples = nextSample === 0 ? fresh : [...(before?.samples ?? []), ...fresh].slice(-MAX_SAMPLES);
+      nextSample = emptyReads >= MAX_EMPTY_READS ? 0 : nextSample + fresh.length;
+      if (nextSample === 0) emptyReads = 0;
+      next = { id, journal: { ...journal, samples }, receivedMs: performance.now() };
+    } catch (error) {
+      next = { ...watched, problem: asProblem(error) };
+    } finally {
+      busy = false;
+    }
+    if (watched?.id !== id) return;
+    watched = next;
+    put(next);
+  };
+
+  return {
+    read,
+    show: (id: string) => {
+      if (watched?.id === id) return;
+      watched = { id };
+      nextSample = 0;
+      emptyReads = 0;
+      put(watched);
+      void read();
+    },
+  };
+}
+
+/**
+ * Reads the curves of a shadow. Each poll fetches only the samples that are new. `needed`: The domain whose shadow a
+ * view shows.
+ */
+export function createShadowWatch({
+  api,
+  needed,
+  put,
+  intervalMs = SHADOW_INTERVAL_MS,
+}: {
+  readonly api: Api;
+  readonly needed: () => string | undefined;
+  readonly put: (curves: ShadowCurves) => void;
+  readonly intervalMs?: number;
+}) {
+  let curves: ShadowCurves = { domain: '', samples: [] };
+  let triedMs = Number.NEGATIVE_INFINITY;
+  let busy = false;
+
+  const read = async (domain: string, known: ShadowCurves['samples']): Promise<ShadowCurves> => {
+    const path = `/admin/shadow/samples?domain=${encodeURIComponent(domain)}&from=${known.length}`;
+    const { shadow, total, samples } = (await api.get(path)) as ShadowSamples;
+    // Another shadow has begun, or the service has joined samples.
+    if (known.length > 0 && (shadow !== curves.shadow || total < known.length)) return read(domain, []);
+    return {
+      domain,
+      shadow,
+      samples: [...known, ...samples],
+      receivedMs: performance.now(),
+    };
+  };
+
+  return {
+    poll: async () => {
+      const domain = needed();
+      const nowMs = performance.now();
+      if (domain === undefined || busy) return;
+      const isOther = curves.domain !== domain;
+      if (!isOther && nowMs - triedMs < intervalMs) return;
+      if (isOther || nowMs - (curves.receivedMs ?? nowMs) > MAX_SHADOW_PAUSE_MS) curves = { domain, samples: [] };
+      triedMs = nowMs;
+      busy = true;
+      try {
+        curves = await read(domain, curves.samples);
+      } catch (error) {
+        curves = { ...curves, problem: asProblem(error) };
+      } finally {
+        busy = false;
+      }
+      put(curves);
+    },
+  };
+}

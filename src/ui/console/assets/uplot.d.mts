@@ -1,2 +1,0 @@
-/** The bundle has the library's own script at this place, see route.ts. */
-export { default } from 'uplot';

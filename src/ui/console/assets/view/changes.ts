@@ -1,0 +1,179 @@
+import type { AuditEntry } from '../../../../operations/audit/audit.ts';
+import type { WarmUp } from '../../../../operations/warm/warm.ts';
+import { countText, UNKNOWN } from '../../../../report/format.mjs';
+import { h } from '../../../../report/tree.ts';
+import type { Model } from '../model.ts';
+import { consoleHref, currentDomain } from '../model.ts';
+import { actionButton, badge, feedbackView, feedView, field, panel, scrollTable, submitButton } from './components.ts';
+import { flushView } from './flush.ts';
+import { counted, dayTime } from './format.ts';
+
+/** The views of changes that are not drills: flush, purge, suppression, warm-up; and the audit. */
+
+export function changesView(model: Model) {
+  const domain = currentDomain(model)?.domain;
+  if (domain === undefined) return h('p', { class: 'soft' })('No figures yet.');
+  // Keyed by domain, so that text typed for one domain is not sent to another.
+  return h('div', { class: 'changes', 'data-key': `changes-${domain}` })(
+    flushView(model, domain),
+    purgeView(model, domain),
+    suppressView(model, domain),
+    warmView(model, domain),
+  );
+}
+
+export function auditView(model: Model) {
+  return panel(
+    'audit',
+    'Who did what',
+    feedView(model, model.feeds.audit, ({ entries }) =>
+      entries.length === 0
+        ? h('p', { class: 'soft' })(
+            model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.',
+          )
+        : scrollTable(
+            'Audit, newest first',
+            ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
+            entries.map((entry) => [
+              dayTime(entry.atMs),
+              entry.action,
+              entry.domain ?? '',
+              entry.by,
+              entry.reason ?? '',
+              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), heldBackText(entry)],
+              changeView(entry),
+            ]),
+            'wide',
+          ),
+    ),
+    pagingView(model),
+  );
+}
+
+function purgeView(model: Model, domain: string) {
+  return panel(
+    'purge',
+    `Purge one query of ${domain}`,
+    h('p', { class: 'soft' })('Every page of it, with any filters, is computed again at its next search.'),
+    h('form', { class: 'form', 'data-form': 'purge', 'data-key': 'purge-form' })(
+      field('Query', { name: 'q', required: true, maxlength: '256', autocomplete: 'off', spellcheck: 'false' }),
+      field('Reason', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
+      h('div', { class: 'row' })(submitButton(model, 'purge', '', 'Purge')),
+    ),
+    feedbackView(model, 'purge'),
+  );
+}
+
+function suppressView(model: Model, domain: string) {
+  return panel(
+    'suppress',
+    `Suppress documents of ${domain}`,
+    h('p', { class: 'soft' })('They vanish from every page of every process within a second.'),
+    h('form', { class: 'form', 'data-form': 'suppress', 'data-key': 'suppress-form' })(
+      h('label')(
+        'Ids, one a line or between commas',
+        h('textarea', { name: 'ids', required: true, rows: '2', spellcheck: 'false' })(),
+      ),
+      field('Reason', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
+      h('div', { class: 'row' })(submitButton(model, 'suppress', '', 'Suppress')),
+    ),
+    feedbackView(model, 'suppress'),
+    feedView(model, model.feeds.suppressed, ({ suppressed, max }) => [
+      h('p', { class: 'soft' })(`${countText(suppressed.length)} of ${countText(max)} suppressions in force.`),
+      h('ul', { class: 'ids', tabindex: suppressed.length > 0 && '0', 'aria-label': 'Suppressed documents' })(
+        suppressed.map(({ id, atMs }) =>
+          h('li', { 'data-key': `id-${id}` })(
+            h('code')(id),
+            h('small')(` since ${dayTime(atMs)} `),
+            actionButton(
+              model,
+              'unsuppress',
+              { class: 'quiet', 'data-id': id, 'aria-label': `Let ${id} be seen again` },
+              'Lift',
+            ),
+          ),
+        ),
+      ),
+    ]),
+  );
+}
+
+function warmView(model: Model, domain: string) {
+  return panel(
+    'warm',
+    `Warm up ${domain}`,
+    h('p', { class: 'soft' })(
+      'Popular queries are computed with the engine’s spare capacity. Searches of people go first.',
+    ),
+    h('form', { class: 'form', 'data-form': 'warm', 'data-key': 'warm-form' })(
+      h('div', { class: 'fields' })(
+        field('Engine calls/s, at most', {
+          name: 'maxPerSecond',
+          type: 'number',
+          min: '1',
+          max: '10000',
+          value: '20',
+          required: true,
+          inputmode: 'numeric',
+        }),
+        field('Popular queries', {
+          name: 'top',
+          type: 'number',
+          min: '1',
+          max: '100000',
+          value: '1000',
+          required: true,
+          inputmode: 'numeric',
+        }),
+      ),
+      h('div', { class: 'row' })(submitButton(model, 'warm', '', 'Warm up from popular')),
+    ),
+    feedbackView(model, 'warm'),
+    feedView(model, model.feeds.warm, ({ warmUps }) =>
+      h('ul', { class: 'warm-ups' })(
+        warmUps.filter((warmUp) => warmUp.domain === domain).map((warmUp) => warmUpView(model, warmUp)),
+      ),
+    ),
+  );
+}
+
+function warmUpView(
+  model: Model,
+  { id, state, from, taken, settled, cached, computed, invalid, failed, seconds }: WarmUp,
+) {
+  const isOn = state === 'running' || state === 'waiting';
+  return h('li', { 'data-key': `warm-${id}` })(
+    h('div', { class: 'row' })(
+      badge(state === 'done' ? 'good' : isOn ? 'warn' : 'none', state),
+      h('span')(
+        `from ${from}, ${countText(settled)} of ${counted(taken, 'query', 'queries')} in ${countText(seconds)} s`,
+      ),
+      isOn && actionButton(model, 'stop-warm', { class: 'quiet', 'data-id': id }, 'Stop'),
+    ),
+    h('progress', { max: Math.max(1, taken), value: settled, 'aria-label': `Progress of warm-up ${id}` })(),
+    h('small')(
+      `${countText(cached)} were fresh, ${countText(computed)} computed, ${countText(invalid)} invalid, ${countText(failed)} failed`,
+    ),
+  );
+}
+
+function pagingView(model: Model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  const next = model.feeds.audit?.value?.next;
+  return h('p', { class: 'paging' })(
+    model.address.before !== undefined && [h('a', { href: consoleHref(domain, 'audit') })('Newest'), ' '],
+    next !== undefined && h('a', { href: consoleHref(domain, 'audit', next) })('Older'),
+  );
+}
+
+function heldBackText({ heldBack: count }: AuditEntry) {
+  return count !== undefined && ` and ${count} more like it before, held back`;
+}
+
+function changeView({ before, after }: AuditEntry) {
+  if (before === undefined && after === undefined) return '';
+  return h('details')(
+    h('summary')('change'),
+    h('pre')(`${JSON.stringify(before, undefined, 1) ?? UNKNOWN}\n→ ${JSON.stringify(after, undefined, 1) ?? UNKNOWN}`),
+  );
+}

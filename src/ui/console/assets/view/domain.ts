@@ -1,0 +1,153 @@
+import type { DomainLook } from '../../../../operations/operations.ts';
+import { facts } from '../../../../report/components.ts';
+import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.mjs';
+import { h } from '../../../../report/tree.ts';
+import type { Model } from '../model.ts';
+import { currentDomain } from '../model.ts';
+import { badge, breakerBadge, feedView, panel, scrollTable, stateBadge } from './components.ts';
+import { ago } from './format.ts';
+
+/** The live view of a domain (plots, engine, store, memory, control document), and its popular searches. */
+
+export function domainView(model: Model) {
+  const look = currentDomain(model);
+  if (look === undefined) return h('p', { class: 'soft', 'data-key': 'nothing' })('No figures yet.');
+  return h('div', { class: 'live', 'data-key': 'live' })(
+    h('div', { class: 'plots', 'data-own': true, 'data-key': `plots-${look.domain}`, 'data-plots': look.domain })(),
+    h('div', { class: 'state' })(enginePanel(look), storePanel(look), memoryPanel(look), controlPanel(look)),
+  );
+}
+
+export function popularView(model: Model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  return panel(
+    'popular',
+    `What is asked of ${domain}`,
+    feedView(model, model.feeds.popular, ({ source, queries }) => [
+      h('p', { class: 'soft' })(
+        source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
+      ),
+      queries.length === 0
+        ? h('p', { class: 'soft' })('Nothing yet.')
+        : scrollTable(
+            'Popular queries',
+            ['query', 'refined by', 'count'],
+            queries.map(({ search, count }) => [...queryAndRefinements(search), countText(count)]),
+            'wide',
+          ),
+    ]),
+  );
+}
+
+function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWaiters }, figures }: DomainLook) {
+  return panel(
+    'engine',
+    `Engine: ${engine.kind}`,
+    facts([
+      [
+        'state',
+        stateBadge(engine.state),
+        !engine.reachable && badge('bad', 'unreachable'),
+        engine.overloaded && badge('warn', 'overloaded'),
+      ],
+      ['breaker', breakerBadge(engine.breaker), engine.forcedOpen && badge('bad', 'forced by a drill')],
+      [
+        'in flight',
+        `${countText(engine.inFlight)} of ${countText(engine.maxConcurrent)}, ceiling ${countText(engine.ceiling)}`,
+      ],
+      ['queued', countText(engine.queued)],
+      ['calls/s', `${amountText(figures?.engineCallsPerSecond)}, mean ${durationText(figures?.engineCallMs)}`],
+      [
+        'failures',
+        figures === undefined
+          ? UNKNOWN
+          : `${countText(figures.engineFailures)} in ${durationText(figures.seconds * 1000)}`,
+      ],
+      ['computing', `${countText(flights)} keys, ${countText(leaseWaiters)} waiting`],
+      ['processes', `${countText(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
+      lifeboat !== undefined && [
+        'lifeboat',
+        breakerBadge(lifeboat.breaker),
+        ` ${countText(lifeboat.inFlight)} in flight, ${countText(lifeboat.queued)} queued`,
+      ],
+    ]),
+    engine.endpoints.length > 1 &&
+      scrollTable(
+        'Endpoints of the engine',
+        ['endpoint', 'up', 'breaker', 'in flight'],
+        engine.endpoints.map((endpoint) => [
+          endpoint.name,
+          endpoint.reachable ? badge('good', 'yes') : badge('bad', 'no'),
+          breakerBadge(endpoint.breaker),
+          countText(endpoint.inFlight),
+        ]),
+      ),
+  );
+}
+
+function storePanel({ status: { store } }: DomainLook) {
+  if (store === undefined)
+    return panel('store', 'Store', h('p', { class: 'soft' })('None: pages are kept in memory only.'));
+  return panel(
+    'store',
+    'Store',
+    facts([['state', stateBadge(store.state)]]),
+    scrollTable(
+      'Nodes of the store',
+      ['node', 'up', 'breaker', 'waits'],
+      store.nodes.map((node) => [
+        node.node,
+        node.connected ? badge('good', 'yes') : badge('bad', 'no'),
+        breakerBadge(node.breaker),
+        countText(node.outstanding),
+      ]),
+    ),
+  );
+}
+
+function memoryPanel({ status: { memory } }: DomainLook) {
+  return panel(
+    'memory',
+    'Memory',
+    h('meter', { min: 0, max: memory.maxBytes, value: memory.bytes, 'aria-labelledby': 'memory' })(),
+    facts([
+      [
+        'used',
+        `${percentText(memory.maxBytes === 0 ? undefined : memory.bytes / memory.maxBytes)} of ${bytesText(memory.maxBytes)}`,
+      ],
+      ['pages', `${countText(memory.entries)}, and ${countText(memory.emptyEntries)} empty`],
+      ['evicted', `${countText(memory.evictions)} since the start`],
+    ]),
+  );
+}
+
+function controlPanel({ control }: DomainLook) {
+  return panel(
+    'control',
+    'Control',
+    facts([
+      ['revision', `${countText(control.revision)}, generation ${countText(control.generation)}`],
+      ['heard', control.shared ? ago(control.heardMsAgo) : 'this process alone'],
+      control.standing === 'corrupt' && ['stored', badge('bad', 'cannot be believed')],
+      ['flushed', `${countText(control.ranges)} ranges, ${countText(control.purges)} queries`],
+      ['suppressed', `${countText(control.suppressed)} documents`],
+      ['halt', control.halted ? badge('bad', 'halted') : 'no'],
+      [
+        'drill',
+        control.drill === undefined
+          ? 'none'
+          : [
+              `${control.drill.id}: ${percentText(control.drill.flushed)} flushed`,
+              control.drill.blackout && ', engine blackout',
+            ],
+      ],
+    ]),
+  );
+}
+
+/** @param search `q=…&filter=…` */
+function queryAndRefinements(search: string): readonly [query: string, rest: string] {
+  const pairs = [...new URLSearchParams(search)];
+  const rest = pairs.filter(([name]) => name !== 'q').map(([name, value]) => `${name} ${value}`);
+  return [pairs.find(([name]) => name === 'q')?.[1] ?? search, rest.join(' · ')];
+}

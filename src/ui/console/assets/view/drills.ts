@@ -1,0 +1,227 @@
+import type { DrillSummary } from '../../../../operations/drills/drills.ts';
+import type { Journal } from '../../../../operations/drills/journal.ts';
+import {
+  drillVerdictWord,
+  endingText,
+  GUARD_ACTION_WORDS,
+  guardName,
+  guardText,
+  STAGE_COLUMNS,
+  stageRows,
+  stageTitles,
+  stateText,
+  survivalFigures,
+  VERDICT_TONES,
+} from '../../../../operations/drills/view.mjs';
+import { facts, withTooltip } from '../../../../report/components.ts';
+import { durationText, percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
+import { swatch } from '../../../../report/plot/figure.ts';
+import { h } from '../../../../report/tree.ts';
+import type { Model } from '../model.ts';
+import { runningDrills } from '../model.ts';
+import { cohortRatios, cohortStyle, drilledDomain, MIN_SEARCHES } from './cohorts.ts';
+import { actionButton, badge, feedbackView, feedView, panel, scrollTable } from './components.ts';
+import { drillStartView } from './drill-start.ts';
+import { ago, dayTime } from './format.ts';
+
+/** The drills view: the list of drills, and the drill that is watched. */
+
+export function drillsView(model: Model) {
+  return h('div', { class: 'drills' })(drillWatchView(model), drillStartView(model), drillListView(model));
+}
+
+function drillListView(model: Model) {
+  return panel(
+    'past-drills',
+    'Drills and their reports',
+    feedView(model, model.feeds.drills, ({ drills, unreadable = [] }) => [
+      drills.length === 0
+        ? h('p', { class: 'soft' })('None yet.')
+        : scrollTable(
+            'Drills, newest first',
+            ['started', 'plan', 'domains', 'verdict', ''],
+            drills.map((drill) => [
+              dayTime(drill.startedAtMs),
+              drill.title,
+              drill.domains.join(', '),
+              verdictView(drill),
+              h('span', { class: 'row' })(drillButtons(model, drill)),
+            ]),
+            'wide',
+          ),
+      unreadable.map(({ id, where, why }) =>
+        h('p', { class: 'soft' })(
+          badge('warn', 'unreadable'),
+          ` ${id === undefined ? '' : `${id}, `}in ${where}: ${why}`,
+        ),
+      ),
+    ]),
+    feedbackView(model, 'drills'),
+  );
+}
+
+function verdictView({ verdict, running, ending, startedAtMs, endedAtMs }: DrillSummary) {
+  const took = endedAtMs === undefined ? '' : ` after ${durationText(endedAtMs - startedAtMs)}`;
+  if (verdict !== undefined)
+    return [badge(VERDICT_TONES[verdict.kind], drillVerdictWord(verdict.kind)), took, h('small')(verdict.detail)];
+  if (ending !== undefined) return h('small')(endingText(ending));
+  return running ? badge('warn', 'running') : badge('none', 'unknown');
+}
+
+function drillButtons(model: Model, { id, title, running, ending, verdict, here }: DrillSummary) {
+  return [
+    h('button', {
+      type: 'button',
+      class: 'quiet',
+      'data-action': 'watch',
+      'data-id': id,
+      'aria-label': `Look at ${title}, ${id}`,
+    })('Look'),
+    !running &&
+      ending === undefined &&
+      h('button', {
+        type: 'button',
+        class: 'quiet',
+        'data-action': 'report',
+        'data-id': id,
+        'aria-label': `Report of ${title}, ${id}`,
+      })('Report'),
+    verdict?.resumable !== undefined &&
+      here &&
+      actionButton(
+        model,
+        'resume',
+        { class: 'quiet', 'data-id': id, 'aria-label': `Resume ${title}, ${id}` },
+        'Resume…',
+      ),
+  ];
+}
+
+/** The drill that is watched, from the part of its journal that was read. */
+function drillWatchView(model: Model) {
+  const { watched } = model;
+  if (watched === undefined) return undefined;
+  const { id, journal, problem, receivedMs } = watched;
+  if (journal === undefined) {
+    const elsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
+    const text = elsewhere
+      ? 'Another process runs this drill, and keeps its journal until the end.'
+      : (problem?.message ?? 'Reading…');
+    return panel('watch', `Drill ${id}`, h('p', { class: problem === undefined ? 'soft' : 'notice' })(text));
+  }
+  const isOver = journal.state.kind === 'over';
+  return panel(
+    'watch',
+    journal.plan.title,
+    !isOver &&
+      problem !== undefined &&
+      h('p', { class: 'notice bad', role: 'alert' })(
+        problem.message,
+        ' What is shown was read ',
+        ago(receivedMs === undefined ? undefined : model.nowMs - receivedMs),
+        '.',
+      ),
+    h('div', { class: 'watch-head' })(
+      h('p', { class: 'phase' })(
+        journal.verdict === undefined
+          ? stateText(journal)
+          : badge(VERDICT_TONES[journal.verdict.kind], drillVerdictWord(journal.verdict.kind)),
+      ),
+      h('p', { class: 'clock' })(elapsedText(model, journal)),
+      // With one drill the abort button of the header is enough.
+      !isOver &&
+        runningDrills(model).length > 1 &&
+        actionButton(model, 'abort-one', { class: 'danger', 'data-id': id }, 'Abort this drill'),
+      isOver &&
+        actionButton(
+          model,
+          'report',
+          { class: 'quiet', 'data-id': id, 'aria-disabled': undefined, title: undefined },
+          'Open the report',
+        ),
+    ),
+    journal.verdict !== undefined && h('p')(journal.verdict.detail),
+    stagesView(journal),
+    h('p', { class: 'soft' })(`${journal.domains.join(', ')} · ${journal.by}: ${journal.reason} · ${id}`),
+    h('div', { class: 'plots', 'data-own': true, 'data-key': `cohorts-${id}`, 'data-cohorts': id })(),
+    h('div', { class: 'two-columns' })(cohortsView(journal), guardsView(journal)),
+    h('p', { class: 'soft' })(
+      `A hit ratio is taken over the last two seconds, or over up to ten until there are ${MIN_SEARCHES} searches; with fewer it is ${UNKNOWN}.`,
+    ),
+    isOver && learnedView(journal),
+  );
+}
+
+function elapsedText({ live }: Model, { startedAtMs, endedAtMs }: Journal) {
+  const untilMs = endedAtMs ?? live?.atMs;
+  return stopwatchText(untilMs === undefined ? undefined : untilMs - startedAtMs);
+}
+
+function stagesView(journal: Journal) {
+  const { plan, state, verdict, marks } = journal;
+  const domain = drilledDomain(journal);
+  const begun = marks.flatMap((mark) => (mark.kind === 'stage' && mark.domain === domain ? [mark.stage] : []));
+  const last = Math.max(-1, ...begun);
+  const isAfter = verdict?.kind === 'passed' || (state.kind === 'running' && state.phase === 'after');
+  const isOver = state.kind !== 'running' && !isAfter;
+  return h('ol', { class: 'stages' })(
+    stageTitles(plan).map((title, at) => {
+      const done = isAfter || at < last;
+      const here = !isAfter && at === last;
+      return h('li', {
+        class: done ? 'done' : here && isOver ? 'stopped' : '',
+        'aria-current': here && !isOver && 'step',
+      })(title, here && isOver && h('span', { class: 'visually-hidden' })(', stopped here'));
+    }),
+  );
+}
+
+function cohortsView(journal: Journal) {
+  return scrollTable(
+    'Hit ratio of the cohorts',
+    ['hit ratio of', 'baseline', 'now', 'change'],
+    cohortRatios(journal).map(({ name, before, now }, at) => [
+      [swatch('line', cohortStyle(at)), ' ', name],
+      percentText(before),
+      percentText(now),
+      before === undefined || now === undefined ? UNKNOWN : changeText((now - before) * 100),
+    ]),
+  );
+}
+
+function changeText(points: number) {
+  return `${points >= 0.05 ? '+' : ''}${pointsText(points)}`;
+}
+
+function guardsView({ plan, samples }: Journal) {
+  const latest = samples.at(-1)?.guards;
+  return scrollTable(
+    'Guards',
+    ['guard', 'now', 'at most', 'else'],
+    plan.guards.map(({ figure, max, then }) => {
+      const now = latest?.find((guard) => guard.figure === figure);
+      return [
+        guardName(figure),
+        now?.broken === true ? badge('bad', guardText(figure, now.value)) : guardText(figure, now?.value),
+        guardText(figure, max),
+        GUARD_ACTION_WORDS[then],
+      ];
+    }),
+  );
+}
+
+function learnedView({ plan, learned, endedAtMs }: Journal) {
+  return [
+    h('h3')('What was learned'),
+    learned.map((result) => [
+      facts([
+        ['domain', result.domain],
+        ...Object.values(survivalFigures(result)).map(
+          ({ name, meaning, text }) => [withTooltip(name, meaning), text] as const,
+        ),
+      ]),
+      scrollTable(`Stages of ${result.domain}`, STAGE_COLUMNS, stageRows(result, plan)),
+    ]),
+    h('p', { class: 'soft' })('Ended ', dayTime(endedAtMs), '.'),
+  ];
+}

@@ -1,0 +1,228 @@
+import type { DrillSummary } from '../../../../operations/drills/drills.ts';
+import type { Journal } from '../../../../operations/drills/journal.ts';
+import { drillVerdictWord, endingText, stateText } from '../../../../operations/drills/view.mjs';
+import type { DomainLook } from '../../../../operations/operations.ts';
+import { shadowVerdict } from '../../../../operations/shadow/view.mjs';
+import { facts } from '../../../../report/components.ts';
+import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
+import type { Child, Tree } from '../../../../report/tree.ts';
+import { h } from '../../../../report/tree.ts';
+import type { Model, View } from '../model.ts';
+import {
+  consoleHref,
+  currentDomain,
+  graveFindings,
+  isHalted,
+  isStale,
+  runningDrills,
+  shadowSummary,
+} from '../model.ts';
+import { auditView, changesView } from './changes.ts';
+import { badge, errorBoundary, stateBadge } from './components.ts';
+import { doctorView } from './doctor.ts';
+import { domainView, popularView } from './domain.ts';
+import { drillsView } from './drills.ts';
+import { counted } from './format.ts';
+import { bannersView, headerView } from './header.ts';
+import { shadowView } from './shadow.ts';
+
+/** The frame of the console: the whole page, the title of its tab, and the announcements for screen readers. */
+
+const VIEWS: Readonly<Record<View, (model: Model) => Child>> = {
+  live: domainView,
+  drills: drillsView,
+  shadow: shadowView,
+  doctor: doctorView,
+  changes: changesView,
+  popular: popularView,
+  audit: auditView,
+};
+const TITLES = {
+  live: 'Live',
+  drills: 'Drills',
+  shadow: 'Shadow',
+  doctor: 'Doctor',
+  changes: 'Changes',
+  popular: 'Popular',
+  audit: 'Audit',
+};
+
+/** The whole console. */
+export function consoleView(model: Model): readonly Tree[] {
+  return [
+    errorBoundary(() => headerView(model)),
+    errorBoundary(() => bannersView(model)),
+    errorBoundary(() => drillStripView(model)),
+    h('div', { class: `overview ${isStale(model) ? 'stale' : ''}`, 'data-key': 'overview' })(
+      errorBoundary(() => cardsView(model)),
+      errorBoundary(() => viewsView(model)),
+    ),
+    h('main', { id: 'main', tabindex: '-1', class: isStale(model) ? 'stale' : '', 'data-key': 'main' })(
+      h('div', { class: 'view', 'data-key': `view-${model.address.view}` })(
+        errorBoundary(() => VIEWS[model.address.view](model)),
+      ),
+    ),
+  ];
+}
+
+/** The title of the browser's tab, with the most urgent states before the name. */
+export function tabTitle(model: Model) {
+  const domains = model.live?.domains ?? [];
+  const bad = domains.filter(({ status }) => status.state === 'down').map(({ domain }) => domain);
+  const { critical } = graveFindings(model);
+  const signs = [
+    isStale(model) ? 'no connection' : '',
+    bad.length > 0 ? `down: ${bad.join(', ')}` : '',
+    domains.some(({ control }) => control.halted) ? 'halted' : '',
+    critical > 0 ? counted(critical, 'critical finding') : '',
+    runningDrills(model).length > 0 ? 'drill' : '',
+  ].filter((sign) => sign !== '');
+  return [...signs, 'serpcache operations'].join(' · ');
+}
+
+/** The state in sentences, by subject, for screen readers. Figures are left out: they change every second. */
+export function announcementsOf(model: Model): ReadonlyMap<string, string> {
+  const { live, connection, watched } = model;
+  const facts: Map<string, string> = new Map();
+  if (live === undefined && connection.kind !== 'lost') return facts;
+  facts.set('connection', connection.kind === 'lost' || isStale(model) ? 'Connection lost.' : 'Connected.');
+  if (live === undefined) return facts;
+  facts.set('halt', isHalted(model) ? 'Drills are halted.' : 'Drills are not halted.');
+  for (const { domain, status, control } of live.domains) {
+    const { shadow, placement } = control;
+    facts.set(
+      `shadow ${domain}`,
+      shadow === undefined ? `${domain} has no shadow.` : `The shadow of ${domain} goes to ${shadow.candidate}.`,
+    );
+    if (placement !== undefined)
+      facts.set(`store ${domain}`, `The store of ${domain} is ${placement.active}: ${placement.phase}.`);
+    facts.set(`state ${domain}`, `${domain} is ${status.state}.`);
+    facts.set(`breaker ${domain}`, `The engine breaker of ${domain} is ${status.engine.breaker}.`);
+  }
+  for (const { id, title, domains, ending } of live.drills) {
+    const state = ending === undefined ? ` runs on ${domains.join(', ')}` : `: ${endingText(ending)}`;
+    facts.set(`drill ${id}`, `The drill ${title}${state}.`);
+  }
+  if (model.feeds.doctor?.value !== undefined)
+    facts.set('doctor', `The doctor has ${counted(graveFindings(model).all, 'finding')} above info.`);
+  const status = model.feeds.shadowStatus?.value;
+  if (status?.verdict !== undefined)
+    facts.set(
+      'shadow verdict',
+      `The verdict on the candidate of ${status.domain}: ${shadowVerdict(status.verdict.kind).word}.`,
+    );
+  const journal = watched?.journal;
+  if (journal !== undefined) {
+    if (journal.state.kind === 'running')
+      facts.set('stage', `Stage ${journal.state.stage + 1}, ${journal.state.phase}.`);
+    for (const guard of journal.samples.at(-1)?.guards ?? []) {
+      if (guard.broken) facts.set(`guard ${guard.figure}`, `The guard ${guard.figure} is broken.`);
+    }
+    if (journal.verdict !== undefined)
+      facts.set('verdict', `${drillVerdictWord(journal.verdict.kind)}: ${journal.verdict.detail}`);
+  }
+  return facts;
+}
+
+/** The sentences that have changed between two drawings, and the drills that have ended. None at the first drawing. */
+export function announcedChanges(
+  before: ReadonlyMap<string, string>,
+  now: ReadonlyMap<string, string>,
+): readonly string[] {
+  if (before.size === 0) return [];
+  const changed = [...now].filter(([subject, text]) => before.get(subject) !== text).map(([, text]) => text);
+  const ended = [...before.keys()]
+    .filter((subject) => subject.startsWith('drill ') && !now.has(subject))
+    .map((subject) => `${subject} has ended.`);
+  return [...changed, ...ended];
+}
+
+/** The running drills, shown above every view. */
+export function drillStripView(model: Model) {
+  const domain = currentDomain(model)?.domain ?? '';
+  return h('div', { class: 'strips', 'data-key': 'strips' })(
+    (model.live?.drills ?? []).map((drill) => {
+      const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
+      return h('div', { class: 'strip', 'data-key': `strip-${drill.id}` })(
+        h('b')('Drill'),
+        h('span')(drill.title, ' on ', drill.domains.join(', ')),
+        h('span', { class: 'grow' })(stripState(drill, journal)),
+        h('span', { class: 'clock' })(
+          stopwatchText(model.live === undefined ? undefined : model.live.atMs - drill.startedAtMs),
+        ),
+        h('a', {
+          href: consoleHref(drill.domains[0] ?? domain, 'drills'),
+          'data-action': 'watch',
+          'data-id': drill.id,
+        })('Watch'),
+      );
+    }),
+  );
+}
+
+/** A card with the key figures of each domain. The rest of the page is about the current one. */
+function cardsView(model: Model) {
+  const current = currentDomain(model)?.domain;
+  return h('nav', { class: 'cards', 'aria-label': 'Domains', 'data-key': 'cards' })(
+    (model.live?.domains ?? []).map((look) => cardView(model, look, look.domain === current)),
+  );
+}
+
+function cardView(model: Model, { domain, status, figures, control }: DomainLook, isCurrent: boolean) {
+  const { engine } = status;
+  const { view } = model.address;
+  const hasView = view !== 'shadow' || shadowSummary(model, domain) !== undefined;
+  return h('a', {
+    class: 'card',
+    href: consoleHref(domain, hasView ? view : 'live'),
+    'aria-current': isCurrent && 'true',
+    'data-key': `card-${domain}`,
+  })(
+    h('span', { class: 'card-head' })(
+      h('strong')(domain),
+      stateBadge(status.state),
+      engine.breaker !== 'closed' && badge('bad', engine.forcedOpen ? 'blackout' : `breaker ${engine.breaker}`),
+      engine.overloaded && badge('warn', 'overloaded'),
+      control.halted && badge('bad', 'halted'),
+      control.drill !== undefined && badge('warn', `drill ${percentText(control.drill.flushed)}`),
+      control.shadow !== undefined && badge('none', `shadow ${percentText(control.shadow.fraction)}`),
+      control.placement?.other !== undefined && badge('warn', 'cut-over'),
+    ),
+    facts(
+      [
+        ['hit ratio', percentText(figures?.hitRatio)],
+        ['searches/s', amountText(figures?.searchesPerSecond)],
+        ['p99', durationText(figures?.p99Ms)],
+        ['in flight', `${countText(engine.inFlight)}/${countText(engine.maxConcurrent)}`],
+      ],
+      'key-figures',
+    ),
+  );
+}
+
+function viewsView(model: Model) {
+  const domain = currentDomain(model)?.domain ?? model.address.domain ?? '';
+  const hasShadow = model.address.view === 'shadow' || shadowSummary(model, domain) !== undefined;
+  const shown = Object.entries(TITLES).filter(([view]) => view !== 'shadow' || hasShadow);
+  return h('nav', { class: 'views', 'aria-label': 'Views', 'data-key': 'views' })(
+    shown.map(([view, title]) =>
+      h('a', {
+        href: consoleHref(domain, view as View),
+        'aria-current': view === model.address.view && 'page',
+      })(title, view === 'doctor' && findingsBadge(model)),
+    ),
+  );
+}
+
+function findingsBadge(model: Model) {
+  const { critical, all } = graveFindings(model);
+  if (all === 0) return undefined;
+  const hidden = h('span', { class: 'visually-hidden' })(all === 1 ? ' finding' : ' findings');
+  return [' ', badge(critical > 0 ? 'bad' : 'warn', countText(all), hidden)];
+}
+
+/** The state of a drill in the strip. A live line may report the end of a drill before the journal is read again. */
+function stripState({ ending }: DrillSummary, journal: Journal | undefined) {
+  if (ending !== undefined) return endingText(ending);
+  return journal === undefined ? 'running' : stateText(journal);
+}
