@@ -26,7 +26,6 @@ import { type Clock, type Runtime, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
 import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
-import { createSearch } from './search/search.ts';
 import type { Tracer } from './search/trace.ts';
 import { createMemoryTier } from './stores/memory/memory-tier.ts';
 import { openStoreProbes } from './stores/store-probes.ts';
@@ -79,7 +78,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
 
   const metrics = createMetrics({
     domains: settings.domains.map(({ name }) => name),
-    status: () => search.status(),
+    status: () => domains.map(({ search }) => search.status()),
     admission: () => publicServer.pressure.status(),
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
@@ -113,7 +112,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   for (const domain of settings.domains)
     domains.push(await connectDomain(domain, { settings, stores, runtime, reporters, tracer: tracing?.tracer }));
 
-  const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
     domains.map(({ operated }) => operated),
     settings,
@@ -128,7 +126,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
-    ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
+    ...{ domains: domains.map(({ search }) => search), log, clock, random, version, maxUrlBytes, drainMs },
     maxPageBytes: MAX_PAGE_BYTES,
     observe: (event: RequestEvent): void => {
       metrics.observe(event);

@@ -27,6 +27,19 @@ export const systemClock: Clock = {
   monotonicMs: performance.now.bind(performance),
 };
 
+/** Takes the end of a call that makes no promise: an error, or a value. It is called once and must not throw. */
+export type Done<T> = (error: unknown, value?: T) => void;
+
+/** The promise of such a call, for a caller that waits for one. */
+export function promised<T>(start: (done: Done<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) =>
+    start((error, value) => {
+      if (error === undefined) resolve(value as T);
+      else reject(error);
+    }),
+  );
+}
+
 /** Resolves when `holds` returns true, asked every 10 ms, or after `timeoutMs`. */
 export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
   const untilMs = clock.monotonicMs() + timeoutMs;
@@ -58,6 +71,30 @@ export function createThrottle(options: { readonly perSecond: number; readonly m
       const before = heldBack;
       heldBack = 0;
       return before;
+    },
+  };
+}
+
+/** The latest `maxEntries` keys written; the oldest write is evicted first. For hints, never for answers. */
+interface BoundedMap<V> {
+  readonly get: (key: string) => V | undefined;
+  readonly set: (key: string, value: V) => void;
+  readonly delete: (key: string) => void;
+}
+
+export function createBoundedMap<V>(maxEntries: number): BoundedMap<V> {
+  const map = new Map<string, V>();
+  return {
+    get: (key) => map.get(key),
+    set: (key, value) => {
+      map.delete(key);
+      map.set(key, value);
+      if (map.size <= maxEntries) return;
+      const oldest = map.keys().next();
+      if (!oldest.done) map.delete(oldest.value);
+    },
+    delete: (key) => {
+      map.delete(key);
     },
   };
 }

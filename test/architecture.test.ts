@@ -2,8 +2,17 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
+import { DOUBLES, PACKED } from './architecture/allowances.ts';
 import { DEPLOY_ROOMS, LIBRARIES, LOADTEST_ROOMS, ROOMS, SERVED_LIBRARY } from './architecture/rooms.ts';
-import { commentOn, type Import, importsOf, proseless, sourceFiles } from './architecture/source.ts';
+import {
+  commentOn,
+  exportsOf,
+  type Import,
+  importsOf,
+  proseless,
+  sourceFiles,
+  spreadLiterals,
+} from './architecture/source.ts';
 
 const root = join(import.meta.dirname, '..');
 const src = join(root, 'src');
@@ -180,6 +189,18 @@ test('a library is imported in its own room only', () => {
   assert.deepEqual(wrong.map(show), []);
 });
 
+/** Used by their command, or by the compiler for the types of a library, and imported nowhere. */
+const TOOLS = ['@biomejs/biome', 'typescript', '@types/k6', '@types/node', '@types/opossum'];
+const PACKAGE = /(?:\bfrom|\bimport|\bimport\(|\bimport\.meta\.resolve\()\s*['"`]((?:@[\w-]+\/)?[\w-]+)/g;
+
+test('every dependency is imported somewhere, or is a known tool', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const texts = everywhere.map((file) => readFileSync(join(root, file), 'utf8'));
+  const used = new Set(texts.flatMap((text) => [...text.matchAll(PACKAGE)].map(([, name = '']) => name)));
+  const unused = Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !used.has(name));
+  assert.deepEqual(unused.toSorted(), TOOLS.toSorted());
+});
+
 test('the environment is read in config, main, cli and bootstrap only', () => {
   const readers = ['main.ts', 'cli.ts', 'bootstrap.mjs'];
   assert.deepEqual(
@@ -192,6 +213,43 @@ test('nothing is typed any', () => {
   assert.deepEqual(
     matches(/(?:[:<,|&([=]|\bas|\bextends|=>)\s*any\b(?!\s*[(.'])/, () => true),
     [],
+  );
+});
+
+test('the members of an object are written plainly: no literal is spread, and no member depends on a condition', () => {
+  const packed = files.flatMap((file) =>
+    spreadLiterals(readFileSync(join(src, file), 'utf8')).map((line) => ({ file, at: `src/${file}:${line}` })),
+  );
+  const isAllowed = ({ file }: { readonly file: string }): boolean => PACKED.some((folder) => isUnder(file, folder));
+  assert.deepEqual(
+    packed.filter((one) => !isAllowed(one)).map(({ at }) => at),
+    [],
+  );
+  assert.deepEqual(
+    PACKED.filter((folder) => !packed.some(({ file }) => isUnder(file, folder))),
+    [],
+    'plain by now: take it off the list',
+  );
+});
+
+function isUnder(file: string, folder: string): boolean {
+  return file === folder || file.startsWith(`${folder}/`);
+}
+
+test('an exported name means one thing', () => {
+  const named = files.flatMap((file) =>
+    [...new Set(exportsOf(readFileSync(join(src, file), 'utf8')))].map((name) => ({ name, file })),
+  );
+  const doubles = [...Map.groupBy(named, ({ name }) => name)].filter(([, all]) => all.length > 1);
+  assert.deepEqual(
+    doubles.filter(([name]) => !DOUBLES.includes(name)).map(([name, all]) => `${name}: ${all.map(({ file }) => file)}`),
+    [],
+  );
+  const names = doubles.map(([name]) => name);
+  assert.deepEqual(
+    DOUBLES.filter((name) => !names.includes(name)),
+    [],
+    'one meaning by now: take it off the list',
   );
 });
 

@@ -123,8 +123,8 @@ async function runUnits({ quick, units, node }: RequestedRun): Promise<RanFiles>
     process.on(signal, () => stop.abort(new Error(signal)));
 
   const events = run({
-    concurrency: CONCURRENT_UNITS,
     ...node,
+    concurrency: node.concurrency ?? CONCURRENT_UNITS,
     cwd: root,
     files: [...entries.keys()],
     signal: stop.signal,

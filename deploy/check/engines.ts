@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { manticoreFolder, type SearchServer, SPHINX, sampleGoods } from '../../loadtest/stack/sphinx.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import type { Document, SearchRequest } from '../../src/search/domain.ts';
-import { type Engine, EngineError, type ResultPage } from '../../src/search/engine.ts';
+import type { Engine, ResultPage } from '../../src/search/engine.ts';
 import { type Checker, type CheckRun, hold } from './checker.ts';
 import { type EngineReport, type Service, startService } from './engines-service.ts';
 import { type Distributed, startDistributed } from './engines-start.ts';
@@ -247,7 +248,7 @@ async function askUntil(
       if (one.partial === undefined) whole += 1;
       else [partial, detail] = [partial + 1, one.partial];
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
+      if (!(error instanceof SearchError)) throw error;
       [failed, detail] = [failed + 1, error.message];
     }
     await sleep(BETWEEN_MS);

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisStack } from '../../loadtest/stack/redis.ts';
+import { readOnce } from '../../src/cache/store.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
@@ -184,7 +185,7 @@ export async function examine(settings: Settings, { store }: Pick<OpenedStores, 
     for (let at = 0; used; at = (at + 1) % 500) {
       const name = `sc1:goods:{${String(at).padStart(22, 'a')}}`;
       await store.write(name, Buffer.alloc(1000), TTL_MS);
-      await store.read(name, DEADLINE_MS);
+      await readOnce(store, name, DEADLINE_MS);
       await sleep(2);
     }
   };

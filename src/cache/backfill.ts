@@ -1,5 +1,4 @@
-import type { Clock } from '../runtime.ts';
-import { createBoundedMap } from './bounded-map.ts';
+import { type Clock, createBoundedMap } from '../runtime.ts';
 import { remainingMs, storedForMs } from './entry.ts';
 import type { CacheEvent } from './events.ts';
 import type { EntryRules } from './invalidation.ts';

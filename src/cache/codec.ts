@@ -40,7 +40,7 @@ export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bo
   readonly resultIds: readonly string[];
 }
 
-export type Decoded =
+export type DecodedEntry =
   | { readonly kind: 'entry'; readonly entry: Entry }
   /** Another version of this format, written by an older or newer serpcache. */
   | { readonly kind: 'incompatible' }
@@ -124,7 +124,7 @@ export function identityOf(bytes: Buffer): EntryIdentity | undefined {
  * a foreign value is a miss, never a wrong answer. Never throws. Copies nothing: `body` is a view.
  * @param signing verifies the signature; when absent, signatures are ignored
  */
-export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, signing?: Signing): Decoded {
+export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, signing?: Signing): DecodedEntry {
   if (bytes.length < 3 || bytes.readUInt16BE(0) !== MAGIC) return { kind: 'corrupt' };
   if (bytes.readUInt8(2) !== ENTRY_VERSION) return { kind: 'incompatible' };
   if (bytes.length < HEADER_BYTES) return { kind: 'corrupt' };

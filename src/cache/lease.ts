@@ -106,11 +106,7 @@ export function createLeases(options: LeasesOptions): Leases {
       switch (taken.kind) {
         case 'taken':
           report('taken');
-          return {
-            kind: 'mine',
-            lease: held(names, token),
-            ...(taken.value === undefined ? {} : { value: taken.value }),
-          };
+          return { kind: 'mine', lease: held(names, token), value: taken.value };
         case 'held':
           return { kind: 'held' };
         case 'pass':

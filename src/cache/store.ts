@@ -4,17 +4,15 @@ import type { StoreFault } from './events.ts';
  * The L2 port: a domain's Redis-protocol store of bytes, which only the entry codec interprets. Its promises, which
  * test/contract/store.ts checks for every adapter and for the memory fake:
  * - nothing here rejects or throws: a failure of the store is a miss with a reason.
- * - `read` and `readTo` settle once, within their deadline (plus timer resolution), whatever the node does; they close no
- *   connection.
+ * - `read` settles once, within its deadline (plus timer resolution), whatever the node does; it closes no connection.
  * - the number of outstanding commands per node is bounded: above the bound a read is `store-saturated`, a write is dropped.
  */
 export interface Store {
-  readonly read: (name: string, deadlineMs: number) => Promise<StoreRead>;
   /**
-   * As `read`, without a promise, for the hot path. `settle` is called once and must not throw; a read that is refused
-   * settles before `readTo` returns.
+   * Calls `settle` once, which must not throw; a read that is refused settles before `read` returns. Every search that
+   * misses L1 passes here, so it makes no promise.
    */
-  readonly readTo: (name: string, deadlineMs: number, settle: (read: StoreRead) => void) => void;
+  readonly read: (name: string, deadlineMs: number, settle: (read: StoreRead) => void) => void;
   /** Results in the order of `names`, in per-node pipelines of bounded batches; each reply succeeds or fails alone. */
   readonly readMany: (names: readonly string[], deadlineMs: number) => Promise<readonly StoreRead[]>;
   /** Overwrites. `ttlMs` ≥ 1. Resolves when the node has confirmed or the write was given up. */
@@ -37,6 +35,11 @@ export interface Store {
   /** Why its nodes cannot be found out. Each of `nodes` has its own reason beside it. */
   readonly trouble: () => StoreReason | undefined;
   readonly close: () => Promise<void>;
+}
+
+/** One read for a caller that waits for a promise. Never rejects. */
+export function readOnce(store: Pick<Store, 'read'>, name: string, deadlineMs: number): Promise<StoreRead> {
+  return new Promise((resolve) => store.read(name, deadlineMs, resolve));
 }
 
 export type StoreRead =

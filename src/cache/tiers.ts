@@ -1,12 +1,12 @@
-import type { Clock } from '../runtime.ts';
-import { type Decoded, decodeEntry } from './codec.ts';
+import type { Clock, Done } from '../runtime.ts';
+import { type DecodedEntry, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
 import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
-import { type Callback, createCallbackFlights } from './singleflight.ts';
+import { createSingleflight } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** The identity of an entry in both tiers. */
@@ -30,14 +30,12 @@ export interface Tiers {
   /** Whether an entry may be served at this moment: the rules change while a request holds it. */
   readonly validate: (entry: Entry, name: RuledName) => Lookup;
   readonly fromMemory: (name: CacheName) => Lookup;
-  /** Concurrent readers of one name share one read. A found entry is then in L1. */
-  readonly fromStore: (name: CacheName) => Promise<Lookup>;
   /**
-   * As `fromStore`, without a promise, for the hot path. A full L1 takes an entry only at its second sight
-   * (MemoryTier.admits). A read that is refused ends before this returns.
+   * Concurrent readers of one name share one read. A full L1 takes an entry only at its second sight (MemoryTier.admits).
+   * A read that is refused ends before this returns.
    */
-  readonly fromStoreTo: (name: CacheName, done: Callback<Lookup>) => void;
-  /** L1 takes the entries as in `fromStoreTo`. */
+  readonly fromStore: (name: CacheName, done: Done<Lookup>) => void;
+  /** L1 takes the entries as in `fromStore`. */
   readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
   /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
   readonly open: (name: CacheName, value: Buffer) => Lookup;
@@ -46,6 +44,8 @@ export interface Tiers {
    * `l2`: whether the store was asked to keep the entry.
    */
   readonly set: (name: CacheName, entry: Entry, options: SetOptions) => StoredIn;
+  /** Puts an entry that `fromStore` found into L1, also at its first sight. */
+  readonly hold: (name: CacheName, entry: Entry) => void;
   /** Whether L1 has an entry of the key. */
   readonly holds: (name: Pick<CacheName, 'key'>) => boolean;
   readonly hasStore: boolean;
@@ -73,11 +73,11 @@ interface TiersOptions extends StoredEntryLimits {
 
 export function createTiers(options: TiersOptions): Tiers {
   const { domain, memory, store, rules, clock, observe } = options;
-  const reads = createCallbackFlights<Lookup>();
+  const reads = createSingleflight<Lookup>();
 
   const validate = (entry: Entry, name: RuledName): Lookup => {
     const verdict = rules.judge(entry, name);
-    if (isRefused(verdict)) return { kind: 'missed', reason: verdict };
+    if (isDenied(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
     if (age === 'expired') return { kind: 'missed', reason: 'lapsed' };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
@@ -161,13 +161,13 @@ export function createTiers(options: TiersOptions): Tiers {
     else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
   };
 
-  const fromStoreTo: Tiers['fromStoreTo'] = (name, done) => {
+  const fromStore: Tiers['fromStore'] = (name, done) => {
     if (store === undefined) {
       done(undefined, { kind: 'missed', reason: 'unseen' });
       return;
     }
-    const read = (end: Callback<Lookup>): void =>
-      store.readTo(name.storeName, options.storeDeadlineMs, (value) => {
+    const read = (end: Done<Lookup>): void =>
+      store.read(name.storeName, options.storeDeadlineMs, (value) => {
         let lookup: Lookup;
         try {
           lookup = lookupOf(value, name);
@@ -182,6 +182,9 @@ export function createTiers(options: TiersOptions): Tiers {
 
   return {
     hasStore: store !== undefined,
+    hold: (name, entry) => {
+      if (memory.peek(name.key) !== entry) setInMemory(name, entry);
+    },
     holds: ({ key }) => memory.peek(key) !== undefined,
     validate,
     open,
@@ -189,19 +192,7 @@ export function createTiers(options: TiersOptions): Tiers {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
-    fromStore: (name) =>
-      new Promise((resolve, reject) =>
-        fromStoreTo(name, (error, lookup) => {
-          if (lookup === undefined) {
-            reject(error);
-            return;
-          }
-          // The read may be shared with a search, for which L1 does not take every entry.
-          if (lookup.kind === 'found' && memory.peek(name.key) !== lookup.entry) setInMemory(name, lookup.entry);
-          resolve(lookup);
-        }),
-      ),
-    fromStoreTo,
+    fromStore,
     fromStoreMany: async (names) => {
       if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));
       const values = await store.readMany(
@@ -243,7 +234,7 @@ export interface StoredEntryLimits {
   readonly clock: Clock;
 }
 
-type StoredEntry = Decoded | { readonly kind: 'oversized' };
+type StoredEntry = DecodedEntry | { readonly kind: 'oversized' };
 
 /**
  * Maximum number of results in an entry: five times the maximum of a request. Each lookup checks all of them against
@@ -275,6 +266,6 @@ export function ownBytes(value: Buffer): Buffer {
 }
 
 /** May not be served at all. */
-export function isRefused(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
+export function isDenied(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
   return verdict === 'flushed' || verdict === 'suppressed';
 }

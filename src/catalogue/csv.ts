@@ -1,6 +1,6 @@
 import { CsvError, type Parser, parse } from 'csv-parse';
 import { isUsualName } from './columns.ts';
-import { textOf } from './file.ts';
+import { utf8Text } from './file.ts';
 import { faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 
 interface CsvOptions {
@@ -162,7 +162,7 @@ function unescaped(cell: string): string {
 function columnsOf(cells: readonly string[], onNote: TakeNote): readonly string[] {
   const columns: string[] = [];
   for (const cell of cells) {
-    const name = textOf(Buffer.from(cell, 'latin1')).replaceAll(/\s+/g, ' ').trim();
+    const name = utf8Text(Buffer.from(cell, 'latin1')).replaceAll(/\s+/g, ' ').trim();
     let own = name;
     for (let times = 2; name !== '' && columns.includes(own); times += 1) own = `${name}_${times}`;
     if (own !== name) onNote(`${shown(name)} is in the header again: that column was read as ${shown(own)}`);
@@ -182,7 +182,7 @@ function rowOf(cells: readonly string[], columns: readonly string[], onNote: Tak
 }
 
 function cellText(column: string, cell: string): string {
-  const text = orFault(() => textOf(Buffer.from(cell, 'latin1')));
+  const text = orFault(() => utf8Text(Buffer.from(cell, 'latin1')));
   if (text instanceof RowFault) throw new RowFault(text.message, column);
   // Spreadsheets are told so to keep the zeros of a code.
   return /^="([^"]*)"$/.exec(text)?.[1] ?? text;

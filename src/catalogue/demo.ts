@@ -50,7 +50,7 @@ function domain(name: DemoDomain, table: string) {
       type: type as AttributeType,
       facet: uses.includes('facet'),
       sort: uses.includes('sort'),
-      ...(attribute === 'price' ? { currency: 'RUB' } : {}),
+      currency: attribute === 'price' ? 'RUB' : undefined,
     };
   });
   return { name, attributes, context: [] };

@@ -8,7 +8,7 @@ import {
   MAX_LIST_VALUES,
 } from '../search/domain.ts';
 import { plainText } from './html.ts';
-import { isMissing, isPlaceholder, RowFault, shown, type TakeNote } from './row.ts';
+import { isNoValue, isPlaceholder, RowFault, shown, type TakeNote } from './row.ts';
 import { amountOf, dayOf, isExactNumber, isInCurrency } from './values.ts';
 
 /** In characters (code points). */
@@ -84,12 +84,12 @@ export function createDocuments(attributes: readonly Attribute[], { raw, onNote 
     }
     const title = oneLine(plain('title', requiredText('title', row['title']))).trim();
     if (title === '') throw new RowFault('empty without its HTML; allowed: a text', 'title');
-    const description = isMissing(row['description']) ? '' : row['description'];
+    const description = isNoValue(row['description']) ? '' : row['description'];
     if (typeof description !== 'string') throw new RowFault(`${shown(description)} is not text`, 'description');
     const values: Record<string, AttributeValue> = {};
     for (const attribute of attributes) {
       const given = Object.hasOwn(row, attribute.name) ? row[attribute.name] : undefined;
-      if (isMissing(given)) continue;
+      if (isNoValue(given)) continue;
       if (attribute.type !== 'string' && isPlaceholder(given)) {
         onNote(`${attribute.name}: N/A, NULL and - were read as missing values`);
         continue;
@@ -117,7 +117,7 @@ function listOf<Value extends string | number>(
   const cells = typeof given === 'string' && separator !== undefined ? given.split(separator) : given;
   const values = new Map<string | number, Value>();
   for (const item of Array.isArray(cells) ? cells : [cells]) {
-    if (isMissing(item)) continue;
+    if (isNoValue(item)) continue;
     if (typeof item === 'object') throw new RowFault(`${shown(item)} in a list; allowed: plain values`, name);
     const value = read(item);
     if (value === '') continue;
@@ -134,7 +134,7 @@ function requiredText(field: string, value: unknown): string {
     throw new RowFault(`${shown(value)} is not text; allowed: a text`, field);
   }
   const text = String(value).trim();
-  if (isMissing(text)) throw new RowFault('empty; allowed: a text', field);
+  if (isNoValue(text)) throw new RowFault('empty; allowed: a text', field);
   checkText(field, text);
   return text;
 }

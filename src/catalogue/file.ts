@@ -65,7 +65,7 @@ export async function openCatalogueFile(file: string, { signal, encoding }: Open
     throw new CatalogueError(file, `unknown format; allowed: ${allowed}`);
   }
   const about = await stat(file).catch((cause: unknown) => {
-    throw new CatalogueError(file, `cannot be read: ${reasonOf(cause)}`, {}, { cause });
+    throw new CatalogueError(file, `cannot be read: ${readFault(cause)}`, {}, { cause });
   });
   if (!about.isFile()) throw new CatalogueError(file, 'not a file');
 
@@ -75,7 +75,7 @@ export async function openCatalogueFile(file: string, { signal, encoding }: Open
       yield* inUtf8(chunks, format === 'xml' ? DECLARED : undefined, encoding);
     } catch (cause) {
       signal?.throwIfAborted();
-      throw new CatalogueError(file, `cannot be read: ${reasonOf(cause)}`, {}, { cause });
+      throw new CatalogueError(file, `cannot be read: ${readFault(cause)}`, {}, { cause });
     }
   }
   return { format, chunks: decoded(), totalBytes: about.size, bytesRead };
@@ -134,7 +134,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_ENCODING_INVALID_ENCODED_DATA: 'not of its encoding; give the right one: --encoding NAME',
 };
 
-function reasonOf(cause: unknown): string {
+function readFault(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause));
 }
@@ -163,7 +163,10 @@ const RETURN = 0x0d;
 /**
  * Lines of a byte stream; a line ends with LF or CRLF. Holds one chunk and at most `maxBytes` of an unfinished line.
  */
-export async function* linesOf(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line, void, undefined> {
+export async function* fileLines(
+  chunks: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Line, void, undefined> {
   let number = 1;
   const kept = createKept(maxBytes);
   const take = (): Line => {
@@ -253,7 +256,7 @@ function withoutReturn(line: Buffer): Buffer {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** @throws RowFault when the bytes are not UTF-8. */
-export function textOf(bytes: Uint8Array): string {
+export function utf8Text(bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {

@@ -4,7 +4,7 @@ import { MAX_STRING_LENGTH } from './document.ts';
 import { plainText } from './html.ts';
 import type { PresetName } from './presets.ts';
 import { type Beginning, type RowOptions, readRows } from './read.ts';
-import { CatalogueError, isMissing, isPlaceholder, orFault, RowFault, shown } from './row.ts';
+import { CatalogueError, isNoValue, isPlaceholder, orFault, RowFault, shown } from './row.ts';
 import { amountOf, DAY_FORMATS, dayOf, type Format, isCode, isExactNumber, NUMBER_FORMATS } from './values.ts';
 
 /** The type that fits all values of one column, and counts of its values. */
@@ -124,7 +124,7 @@ function createTally(): Tally {
   let unclear: string | undefined;
 
   const addOne = (value: unknown): void => {
-    if (isMissing(value) || isPlaceholder(value)) return;
+    if (isNoValue(value) || isPlaceholder(value)) return;
     values += 1;
     if (typeof value === 'object') {
       is.nested = true;

@@ -1,4 +1,4 @@
-import { faultyRow, isMissing, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
+import { faultyRow, isNoValue, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 import { amountOf } from './values.ts';
 
 type Row = Readonly<Record<string, unknown>>;
@@ -160,11 +160,11 @@ export async function* products(
 function add(product: Record<string, unknown>, row: Row, { lists, least }: Preset): void {
   for (const [column, value] of Object.entries(row)) {
     const held = product[column];
-    if (isMissing(value)) product[column] ??= value;
+    if (isNoValue(value)) product[column] ??= value;
     else if (lists?.test(column) === true && typeof value === 'string') {
       const values = value.split(/(?<!\\),/).map((part) => part.replaceAll('\\,', ',').trim());
       product[column] = [...new Set([...(Array.isArray(held) ? held : []), ...values])];
-    } else if (isMissing(held) || (least?.test(column) === true && isLess(value, held))) product[column] = value;
+    } else if (isNoValue(held) || (least?.test(column) === true && isLess(value, held))) product[column] = value;
   }
 }
 
@@ -192,7 +192,7 @@ function finish(row: Row, preset: Preset, onNote: TakeNote): Row | undefined {
     const isBroken = typeof value === 'string' && breaks?.test(column) === true;
     if (drop?.test(column) !== true) finished[column] = isBroken ? value.replaceAll('\\n', '\n') : value;
   }
-  if (fill !== undefined && isMissing(row[fill[0]]))
+  if (fill !== undefined && isNoValue(row[fill[0]]))
     finished[fill[0]] = fill[1]
       .map((from) => textIn(row, from))
       .join(' ')

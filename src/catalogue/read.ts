@@ -2,7 +2,7 @@ import type { Attribute, Document } from '../search/domain.ts';
 import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { createDocuments } from './document.ts';
-import { linesOf, objectsOf, openCatalogueFile, peeked, textOf } from './file.ts';
+import { fileLines, objectsOf, openCatalogueFile, peeked, utf8Text } from './file.ts';
 import { PRESETS, type PresetName, presetOf, products } from './presets.ts';
 import { CatalogueError, faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 import { xmlRows } from './xml.ts';
@@ -139,10 +139,10 @@ async function* jsonRows(
   maxBytes: number,
 ): AsyncGenerator<RawRow, void, undefined> {
   const { first, whole } = await peeked(chunks);
-  const split = /^\s*\[/.test(first.toString('latin1', 0, 100)) ? objectsOf : linesOf;
+  const split = /^\s*\[/.test(first.toString('latin1', 0, 100)) ? objectsOf : fileLines;
   for await (const { number, bytes } of split(whole, maxBytes)) {
     if (bytes === undefined) yield faultyRow(number, new RowFault(`longer than ${maxBytes} bytes`));
-    else if (!isBlank(bytes)) yield { line: number, read: () => objectOf(textOf(bytes)) };
+    else if (!isBlank(bytes)) yield { line: number, read: () => objectOf(utf8Text(bytes)) };
   }
 }
 

@@ -3,7 +3,7 @@ export interface RawRow {
   readonly line: number;
   readonly read: () => Readonly<Record<string, unknown>>;
   /** The rows after it cannot be read, so it cannot be skipped. */
-  readonly fatal?: true;
+  readonly fatal?: boolean;
 }
 
 /** Takes a repair or a loss of detail, in words that are equal for all rows of one kind, so that they can be counted. */
@@ -23,15 +23,12 @@ export class CatalogueError extends Error {
     at: { readonly line?: number; readonly field?: string } = {},
     options?: ErrorOptions,
   ) {
-    const where = [
-      file,
-      ...(at.line === undefined ? [] : [`line ${at.line}`]),
-      ...(at.field === undefined ? [] : [`field "${at.field}"`]),
-    ];
-    super(`${where.join(', ')}: ${problem}`, options);
+    const line = at.line === undefined ? '' : `, line ${at.line}`;
+    const field = at.field === undefined ? '' : `, field "${at.field}"`;
+    super(`${file}${line}${field}: ${problem}`, options);
     this.file = file;
-    if (at.line !== undefined) this.line = at.line;
-    if (at.field !== undefined) this.field = at.field;
+    this.line = at.line;
+    this.field = at.field;
   }
 }
 
@@ -42,7 +39,7 @@ export class RowFault extends Error {
 
   constructor(problem: string, field?: string) {
     super(problem);
-    if (field !== undefined) this.field = field;
+    this.field = field;
   }
 }
 
@@ -51,7 +48,7 @@ export function faultyRow(line: number, fault: RowFault, fatal = false): RawRow 
   const read = (): never => {
     throw fault;
   };
-  return fatal ? { line, read, fatal } : { line, read };
+  return { line, read, fatal };
 }
 
 const MAX_SHOWN = 60;
@@ -69,7 +66,7 @@ export function isPlaceholder(value: unknown): boolean {
 }
 
 /** `\N` is NULL in the exports of MySQL and PostgreSQL. */
-export function isMissing(value: unknown): boolean {
+export function isNoValue(value: unknown): boolean {
   if (typeof value === 'string') return value.trim() === '' || value === '\\N';
   return value === undefined || value === null;
 }

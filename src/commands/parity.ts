@@ -2,7 +2,7 @@ import { resolve as resolvePath } from 'node:path';
 import type { DomainSettings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { type PreparedSearch, prepareSearch } from '../search/key.ts';
-import { InvalidSearch } from '../search/search-error.ts';
+import { InvalidSearch } from '../search/query.ts';
 import { type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, domainNamed, NotPassed } from './command.ts';
 import { askBoth, type Described, openSides, type ParityAnswers, type ParitySide, type Sides } from './parity/ask.ts';

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { fileBytes, linesOf } from '../catalogue/file.ts';
+import { fileBytes, fileLines } from '../catalogue/file.ts';
 import type { WarmUp } from '../operations/warm/warm.ts';
 import { countText, durationText } from '../report/format.mjs';
 import { sleep } from './admin-client.ts';
@@ -139,7 +139,7 @@ function feedFile(context: OperatorContext, { id, domain, file, fromLine }: Feed
   const run = async (): Promise<WarmUp> => {
     let batch: Numbered[] = [];
     let batchBytes = 0;
-    for await (const { number, bytes } of linesOf(source.chunks, MAX_LINE_BYTES)) {
+    for await (const { number, bytes } of fileLines(source.chunks, MAX_LINE_BYTES)) {
       if (number < fromLine) continue;
       const query = bytes?.toString('utf8').split('\t')[0]?.trim();
       if (query === '') continue;

@@ -1,10 +1,10 @@
 import type { DomainSettings, EngineSettings, LifeboatSettings } from '../config/settings.ts';
-import { createGuard, type EngineFault, type EngineGuard } from '../resilience/create-guard.ts';
+import { createGuard, type EngineGuard } from '../resilience/create-guard.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
-import type { ShedReason } from '../resilience/shed.ts';
+import type { ShedReason } from '../resilience/search-error.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SearchDomain } from '../search/domain.ts';
-import { type Engine, EngineError, type EngineErrorCode } from '../search/engine.ts';
+import type { Engine } from '../search/engine.ts';
 import { createEngineHealth, type EngineHealth } from '../search/engine-health.ts';
 import { profileHash } from '../search/key.ts';
 import { ANALYSIS_HASH } from './analysis/table.ts';
@@ -99,7 +99,6 @@ async function createGuardedEngine(
       disabledDefences,
     },
     {
-      faultOf,
       // Each process has its own embedded engine. A search server is shared by the fleet, and takes half the load with
       // half of its endpoints.
       ceiling: (availableShare) =>
@@ -160,17 +159,6 @@ function createLifeboatEngine(
       },
     },
   );
-}
-
-const FAULTS: Readonly<Record<EngineErrorCode, EngineFault>> = {
-  'engine-unavailable': 'unavailable',
-  'engine-overloaded': 'overloaded',
-  'engine-timeout': 'overloaded',
-  'engine-rejected': 'rejected',
-};
-
-function faultOf(error: unknown): EngineFault {
-  return error instanceof EngineError ? FAULTS[error.code] : 'unknown';
 }
 
 function endpointNames(settings: EngineSettings): readonly string[] {

@@ -1,12 +1,10 @@
 import { OperationError } from '../control/operation-error.ts';
+import { REASONS, SearchError } from '../resilience/search-error.ts';
 import { nearest } from '../schema/faults.ts';
-import { InvalidSearch, SearchError } from '../search/search-error.ts';
+import { InvalidSearch } from '../search/query.ts';
 import { type Problem, Refusal } from './transport/problem.ts';
 
 const CONTROL_RETRY_MS = 1000;
-
-const OVER_BUDGET =
-  'This client has had its share of the engine for now. Pages in the cache are free and still served: ask those, or wait.';
 
 /** Any thrown value → the problem that the client is told. An unknown error says nothing about the service's internals. */
 export function problemOf(error: unknown): Problem {
@@ -14,8 +12,7 @@ export function problemOf(error: unknown): Problem {
     return { code: error.code, detail: error.message, parameter: error.parameter };
   }
   if (error instanceof SearchError) {
-    const detail = error.code === 'over-budget' ? OVER_BUDGET : error.message;
-    return { code: error.code, detail, retryAfterMs: error.retryAfterMs };
+    return { code: error.code, detail: REASONS[error.reason].detail, retryAfterMs: error.retryAfterMs };
   }
   if (error instanceof OperationError) return refusedOperation(error);
   if (error instanceof Refusal) return error.problem;

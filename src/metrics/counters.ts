@@ -6,7 +6,7 @@ import type { RequestEvent } from '../http/events.ts';
 import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
-import { SHED_REASONS } from '../resilience/shed.ts';
+import { reasonsBy } from '../resilience/search-error.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
@@ -205,7 +205,7 @@ export function createGuardCounters(
     'shed_total',
     'Searches refused before the engine. breaker-open: the engine fails. stalled: calls past their deadline hold all permits. queue-full, queue-expired: more searches than the engine can answer in time.',
     {
-      reason: Object.keys(SHED_REASONS),
+      reason: reasonsBy('guard'),
     },
   );
   const waits = createHistogram({

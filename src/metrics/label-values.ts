@@ -5,7 +5,7 @@ import type { SphinxEvent } from '../engines/sphinx/engine.ts';
 import type { SqliteEvent } from '../engines/sqlite/pool.ts';
 import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
-import type { EngineErrorCode } from '../search/engine.ts';
+import { reasonsBy } from '../resilience/search-error.ts';
 import type { SearchEvent } from '../search/events.ts';
 
 /** All values of a union: a new one does not compile until it is listed here and so has its series. */
@@ -15,17 +15,18 @@ function values<T extends string>(all: Readonly<Record<T, true>>): readonly T[] 
 
 type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
 
-export const ENGINE_RESULTS = values<Of<SearchEvent, 'engine'>['result'] | EngineErrorCode>({
-  whole: true,
-  empty: true,
-  partial: true,
-  'engine-unavailable': true,
-  'engine-overloaded': true,
-  'engine-timeout': true,
-  'engine-rejected': true,
-});
+/** The engine gave no page. */
+const ENGINE_REASONS = reasonsBy('engine');
 
-export const REFRESH_RESULTS = values<Of<SearchEvent, 'refresh'>['result']>({
+export const ENGINE_RESULTS: readonly Of<SearchEvent, 'engine'>['result'][] = [
+  'whole',
+  'empty',
+  'partial',
+  ...ENGINE_REASONS,
+];
+
+/** `busy` is said by http, before a load. */
+export const REFRESH_RESULTS = values<Exclude<Of<SearchEvent, 'refresh'>['result'], 'busy'>>({
   'from-store': true,
   'from-engine': true,
   leased: true,
@@ -37,15 +38,12 @@ export const REFRESH_RESULTS = values<Of<SearchEvent, 'refresh'>['result']>({
   'engine-rejected': true,
 });
 
-export const LIFEBOAT_RESULTS = values<Of<SearchEvent, 'lifeboat'>['result']>({
-  whole: true,
-  empty: true,
-  shed: true,
-  'engine-unavailable': true,
-  'engine-overloaded': true,
-  'engine-timeout': true,
-  'engine-rejected': true,
-});
+export const LIFEBOAT_RESULTS: readonly Of<SearchEvent, 'lifeboat'>['result'][] = [
+  'whole',
+  'empty',
+  'shed',
+  ...ENGINE_REASONS,
+];
 
 export const LEASE_RESULTS = values<Of<SearchEvent, 'lease'>['result']>({
   taken: true,

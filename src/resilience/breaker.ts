@@ -1,4 +1,5 @@
 import Opossum from 'opossum';
+import { SearchError } from './search-error.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
@@ -9,7 +10,7 @@ export interface Breaker {
   readonly refuses: () => boolean;
   /** Milliseconds until a probe may pass; 0 when it may now. */
   readonly retryAfterMs: () => number;
-  /** @throws BreakerOpen when `call` was not started; else the error of `call`. */
+  /** @throws SearchError `breaker-open` when `call` was not started; else the error of `call`. */
   readonly fire: <T>(call: () => Promise<T>) => Promise<T>;
   /**
    * Closes an open or half-open breaker, with empty counts, when a probe has shown that the target works. Calls in flight
@@ -17,10 +18,6 @@ export interface Breaker {
    */
   readonly close: () => void;
   readonly shutdown: () => void;
-}
-
-export class BreakerOpen extends Error {
-  override readonly name = 'BreakerOpen';
 }
 
 interface BreakerOptions {
@@ -32,8 +29,6 @@ interface BreakerOptions {
   readonly windowMs: number;
   /** Time from opening to a probe; spread by ±20 %, so that processes do not probe in step. */
   readonly resetMs: number;
-  /** Errors that prove the target to be alive: they count as successes. */
-  readonly isAlive: (error: unknown) => boolean;
   readonly monotonicMs: () => number;
   readonly random: () => number;
   readonly onState: (state: BreakerState) => void;
@@ -54,7 +49,8 @@ export function createBreaker(options: BreakerOptions): Breaker {
       rollingPercentilesEnabled: false,
       enableSnapshots: false,
       resetTimeout: resetMs,
-      errorFilter: (error: unknown) => options.isAlive(error),
+      // A rejected query proves the engine to be alive: it counts as a success.
+      errorFilter: (error: unknown) => error instanceof SearchError && error.reason === 'engine-rejected',
     });
     made.on('open', () => {
       openedAtMs = options.monotonicMs();
@@ -97,7 +93,7 @@ export function createBreaker(options: BreakerOptions): Breaker {
           return call();
         })) as T;
       } catch (error) {
-        if (!started) throw new BreakerOpen(`${options.name}: the breaker is open`, { cause: error });
+        if (!started) throw new SearchError('breaker-open', `${options.name}: the breaker is open`, { cause: error });
         throw error;
       }
     },

@@ -1,4 +1,9 @@
-import { PRIORITIES, type Priority, type ShedReason } from './shed.ts';
+import type { ShedReason } from './search-error.ts';
+
+/** The urgency of an engine call, most urgent first. A free slot goes to the first priority that has a waiter. */
+export const PRIORITIES = ['interactive', 'refresh', 'warm-up', 'shadow'] as const;
+
+export type Priority = (typeof PRIORITIES)[number];
 
 /**
  * Tells a standing queue from a burst that clears, by the wait of the oldest waiter (CoDel, ACM Queue 2012), and decides

@@ -1,7 +1,14 @@
 import type { Clock } from '../runtime.ts';
-import { createCodelQueue, createWaitingLines, type QueueRefusal, type Waiter } from './codel-queue.ts';
+import {
+  createCodelQueue,
+  createWaitingLines,
+  PRIORITIES,
+  type Priority,
+  type QueueRefusal,
+  type Waiter,
+} from './codel-queue.ts';
 import { createDeadlineTimer } from './deadline.ts';
-import { PRIORITIES, type Priority, Shed } from './shed.ts';
+import { SearchError } from './search-error.ts';
 
 /**
  * Bounds the calls that run at once, with a short queue. The most urgent priority goes first. Priorities below
@@ -11,7 +18,7 @@ import { PRIORITIES, type Priority, Shed } from './shed.ts';
 export interface ConcurrencyLimiter {
   /**
    * Resolves to a release function (idempotent) once a slot is free.
-   * @throws Shed: `queue-full`, `queue-expired` or `left`.
+   * @throws SearchError: `queue-full`, `queue-expired` or `left`.
    */
   readonly acquire: (options: {
     /** Monotonic. */
@@ -50,10 +57,10 @@ export interface ConcurrencyLimiterOptions {
 }
 
 /** One error object per reason: its stack is not needed, and capturing a stack is most of the cost of a refusal. */
-const REFUSALS: Readonly<Record<QueueRefusal, Shed>> = {
-  'queue-full': new Shed('queue-full'),
-  'queue-expired': new Shed('queue-expired'),
-  left: new Shed('left'),
+const REFUSALS: Readonly<Record<QueueRefusal, SearchError>> = {
+  'queue-full': new SearchError('queue-full'),
+  'queue-expired': new SearchError('queue-expired'),
+  left: new SearchError('left'),
 };
 
 export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {

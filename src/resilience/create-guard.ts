@@ -10,7 +10,7 @@ import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 import { type Guard, type GuardEvent, guardWith } from './guard.ts';
 import { createLoadBalancer, createRetryBudget } from './load-balancer.ts';
-import type { ShedReason } from './shed.ts';
+import type { ShedReason } from './search-error.ts';
 
 /** The guard of one engine, with the parts that its callers read. */
 export interface EngineGuard extends Guard {
@@ -55,11 +55,7 @@ interface GuardSettings {
 /** `ramp`: slow start. `late-pages`: calls go on past the deadline, up to the hard deadline. */
 type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
 
-/** The fault that an engine's error shows. `unavailable`: the connection was lost. `rejected`: the engine is alive. */
-export type EngineFault = 'unavailable' | 'overloaded' | 'rejected' | 'unknown';
-
 interface GuardPorts {
-  readonly faultOf: (error: unknown) => EngineFault;
   /** Maximum of calls at once of this process while this share of the endpoints is available. */
   readonly ceiling: (availableShare: number) => number;
   /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
@@ -120,7 +116,6 @@ export function createGuard(
       // Longer than any call that began before the opening: its late end must not be mistaken for the end of the trial
       // call.
       resetMs: Math.max(BREAKER_RESET_MS, 2 * deadlineMs),
-      isAlive: (error) => ports.faultOf(error) === 'rejected',
       monotonicMs,
       random,
       onState: (state) => onState(endpoint, name, state),
@@ -131,7 +126,6 @@ export function createGuard(
   const balancer = createLoadBalancer({
     targets,
     budget: createRetryBudget(RETRIES),
-    mayRetry: (error) => ports.faultOf(error) === 'unavailable',
     onRetry: (result) => observe({ kind: 'retry', target, result }),
   });
 
@@ -158,7 +152,6 @@ export function createGuard(
     limiter,
     limit,
     refusal,
-    isOverload: (error) => ports.faultOf(error) === 'overloaded',
     isStarting: () => startFactor() < 1,
     deadlineMs,
     hardDeadlineMs: has('late-pages') ? settings.hardDeadlineMs : deadlineMs,

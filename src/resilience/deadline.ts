@@ -1,16 +1,8 @@
 import type { Clock } from '../runtime.ts';
-
-/** A wait that ended before the awaited work did. The work goes on. */
-export class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed';
-
-  constructor(afterMs: number) {
-    super(`no answer within ${Math.round(afterMs)} ms`);
-  }
-}
+import { SearchError } from './search-error.ts';
 
 /**
- * The promise's result, or DeadlinePassed after `afterMs`. A plain timer: `AbortSignal.timeout` costs 2.3 times as much.
+ * The promise's result, or SearchError `engine-deadline` after `afterMs`. A plain timer: `AbortSignal.timeout` costs 2.3 times as much.
  * The work behind the promise goes on, and a later rejection of the promise is handled.
  */
 export function withinDeadline<T>(promise: Promise<T>, afterMs: number): Promise<T> {
@@ -33,7 +25,7 @@ export function withinMaxWait<T>(promise: Promise<T>, { maxWaitMs, call }: MaxWa
       // Timers run before sockets are read. After a blocked event loop the reply may be in the socket already, so it gets
       // one more turn.
       const pass = (): void => {
-        setImmediate(() => reject(new DeadlinePassed(afterMs)));
+        setImmediate(() => reject(new SearchError('engine-deadline', `no answer within ${Math.round(afterMs)} ms`)));
       };
       timers.push(setTimeout(pass, Math.max(0, afterMs)));
     };

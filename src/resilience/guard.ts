@@ -1,10 +1,10 @@
 import type { Clock } from '../runtime.ts';
 import type { Limit } from './adaptive-limit.ts';
-import { BreakerOpen } from './breaker.ts';
+import type { Priority } from './codel-queue.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
-import { DeadlinePassed, withinDeadline } from './deadline.ts';
+import { withinDeadline } from './deadline.ts';
 import type { EndpointCall, LoadBalancer } from './load-balancer.ts';
-import { type Priority, Shed, type ShedReason } from './shed.ts';
+import { isRefusedBy, SearchError, type ShedReason } from './search-error.ts';
 
 /**
  * The checks before every engine call, in this order: `admit` looks at the breakers, waits for a slot and looks again;
@@ -12,7 +12,7 @@ import { type Priority, Shed, type ShedReason } from './shed.ts';
  * A refusal never passes through a breaker: opossum would count it as a success and close while the engine is dead.
  */
 export interface Guard {
-  /** @throws Shed when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
+  /** @throws SearchError when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
   readonly admit: (task: AdmissionTask) => Promise<Admission>;
   readonly balancer: Pick<LoadBalancer, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'reportProbe'>;
   readonly limiter: Pick<ConcurrencyLimiter, 'inFlight' | 'queued' | 'max' | 'spare' | 'overdue' | 'overloaded'>;
@@ -35,7 +35,7 @@ export interface Admission {
    * Calls the engine, once. Settles when the engine has replied or was given up at the hard deadline, which may be long
    * after any client's deadline: the caller races this promise with that deadline. The slot is released when the
    * engine's work is over, as far as that is known.
-   * @throws Shed when every breaker has opened meanwhile; else the error of `call`.
+   * @throws SearchError `breaker-open` when every breaker has opened meanwhile; else the error of `call`.
    */
   readonly run: <T>(call: EngineCall<T>) => Promise<T>;
   /** Releases the slot unused. */
@@ -65,8 +65,6 @@ interface GuardParts {
   readonly limit: Limit;
   /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
   readonly refusal: () => ShedReason | undefined;
-  /** Errors that mean the engine has too much to do. */
-  readonly isOverload: (error: unknown) => boolean;
   /** True during slow start: the engine has come back and gets only a part of its load. */
   readonly isStarting: () => boolean;
   /**
@@ -94,9 +92,10 @@ export function guardWith(parts: GuardParts): Guard {
 
   const reportShed = (why: ShedReason): void => observe({ kind: 'shed', target, why });
 
-  const refuse = (why: ShedReason): Shed => {
+  const refuse = (why: ShedReason): SearchError => {
     reportShed(why);
-    return new Shed(why);
+    const isOpen = why === 'breaker-open';
+    return new SearchError(why, undefined, isOpen ? { retryAfterMs: balancer.retryAfterMs() } : {});
   };
 
   const refusal = (): ShedReason | undefined => parts.refusal() ?? (balancer.refuses() ? 'breaker-open' : undefined);
@@ -124,14 +123,14 @@ export function guardWith(parts: GuardParts): Guard {
     try {
       release = await limiter.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) });
     } catch (error) {
-      if (error instanceof Shed && error.why !== 'left') reportShed(error.why);
+      if (isRefusedBy('guard', error)) reportShed(error.reason);
       throw error;
     }
     observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - queuedAtMs });
     // While the search was in the queue, the caller may have left and the breakers may have opened.
     if (signal?.aborted) {
       release();
-      throw new Shed('left');
+      throw new SearchError('left');
     }
     const after = refusal();
     if (after !== undefined) {
@@ -156,7 +155,7 @@ export function guardWith(parts: GuardParts): Guard {
       sample('answered');
       return result;
     } catch (error) {
-      const isLoad = error instanceof DeadlinePassed ? !endpointCall.hangs() : parts.isOverload(error);
+      const isLoad = isPastDeadline(error) ? !endpointCall.hangs() : isOverload(error);
       sample(isLoad ? 'lost' : 'failed');
       throw error;
     }
@@ -169,7 +168,7 @@ export function guardWith(parts: GuardParts): Guard {
     let endpointCall: EndpointCall | undefined;
     let lateCall: LateCall | undefined;
     let work: Promise<T> | undefined;
-    let giveUp: ((why: DeadlinePassed) => void) | undefined;
+    let giveUp: ((why: SearchError) => void) | undefined;
     const onLate = (): void => {
       if (endpointCall === undefined) return;
       lateCall = { endpointCall, release };
@@ -186,7 +185,7 @@ export function guardWith(parts: GuardParts): Guard {
     let hardDeadline = setTimeout(() => {
       hard.abort();
       // The slot returns even if the call never settles.
-      hardDeadline = setTimeout(() => giveUp?.(new DeadlinePassed(2 * hardDeadlineMs)), hardDeadlineMs);
+      hardDeadline = setTimeout(() => giveUp?.(new SearchError('engine-deadline')), hardDeadlineMs);
     }, hardDeadlineMs);
     const end = (): void => {
       if (lateCall !== undefined) lateCalls.delete(lateCall);
@@ -212,9 +211,9 @@ export function guardWith(parts: GuardParts): Guard {
         return sampled(reply, begun, startedMs, inFlight);
       });
     } catch (error) {
-      if (error instanceof BreakerOpen) throw refuse('breaker-open');
+      if (error instanceof SearchError && error.reason === 'breaker-open') throw refuse('breaker-open');
       // Late for the breaker; the caller decides how long to wait for the reply.
-      if (error instanceof DeadlinePassed && work !== undefined) return await work;
+      if (isPastDeadline(error) && work !== undefined) return await work;
       throw error;
     } finally {
       clearTimeout(deadline);
@@ -239,4 +238,14 @@ export function guardWith(parts: GuardParts): Guard {
       parts.isStarting(),
     close: () => balancer.shutdown(),
   };
+}
+
+/** The engine has too much to do. */
+function isOverload(error: unknown): boolean {
+  return isRefusedBy('engine', error) && (error.reason === 'engine-overloaded' || error.reason === 'engine-timeout');
+}
+
+/** The guard's own deadline, not one of the engine's. */
+function isPastDeadline(error: unknown): boolean {
+  return error instanceof SearchError && error.reason === 'engine-deadline';
 }

@@ -1,4 +1,5 @@
-import { type Breaker, BreakerOpen, type BreakerState } from './breaker.ts';
+import type { Breaker, BreakerState } from './breaker.ts';
+import { SearchError } from './search-error.ts';
 
 /**
  * The servers that can do the same work, each behind its own breaker. A call goes to the least busy endpoint that is not
@@ -15,7 +16,7 @@ export interface LoadBalancer {
   readonly availableShare: () => number;
   /** Counts one more call in flight at the endpoint. */
   readonly begin: (endpoint: number) => EndpointCall;
-  /** @throws BreakerOpen when no endpoint was asked; else the error of the last call. */
+  /** @throws SearchError `breaker-open` when no endpoint was asked; else the error of the last call. */
   readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
   /**
    * The result of a probe beside the calls. An answer closes the endpoint's breaker. An endpoint that does not answer, or
@@ -50,8 +51,6 @@ interface EndpointState {
 interface LoadBalancerOptions {
   readonly targets: readonly { readonly name: string; readonly breaker: Breaker }[];
   readonly budget: RetryBudget;
-  /** Errors after which another endpoint may be asked: the connection was lost, so this endpoint did nothing. */
-  readonly mayRetry: (error: unknown) => boolean;
   readonly onRetry: (result: 'answered' | 'failed' | 'spent') => void;
 }
 
@@ -68,7 +67,7 @@ interface Endpoint {
 }
 
 export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
-  const { budget, mayRetry, onRetry } = options;
+  const { budget, onRetry } = options;
   const endpoints = options.targets.map(
     (target, index): Endpoint => ({ ...target, index, inFlight: 0, abandoned: 0, lastAnswer: 0, suspect: false }),
   );
@@ -149,7 +148,7 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     },
     fire: async (call) => {
       const first = pick();
-      if (first === undefined) throw new BreakerOpen('every endpoint is refused');
+      if (first === undefined) throw new SearchError('breaker-open', 'every endpoint is refused');
       budget.deposit();
       try {
         return await ask(first, call);
@@ -176,6 +175,11 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
       for (const { breaker } of endpoints) breaker.shutdown();
     },
   };
+}
+
+/** Another endpoint may be asked: the connection was lost, so this endpoint did nothing. */
+function mayRetry(error: unknown): boolean {
+  return error instanceof SearchError && error.reason === 'engine-unavailable';
 }
 
 /**

@@ -5,7 +5,7 @@ import { createLeases } from '../cache/lease.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import type { Signing } from '../cache/signing.ts';
 import type { Store } from '../cache/store.ts';
-import { createTiers, isRefused } from '../cache/tiers.ts';
+import { createTiers, isDenied } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
 import type { Runtime } from '../runtime.ts';
 import { createTierAnswers } from './answer.ts';
@@ -13,13 +13,14 @@ import type { SearchDomain } from './domain.ts';
 import type { Engine } from './engine.ts';
 import type { EngineHealth } from './engine-health.ts';
 import type { SearchEvent } from './events.ts';
-import { explain } from './explain.ts';
+import { type Explanation, explain } from './explain.ts';
 import { type PreparedSearch, storedNameOf } from './key.ts';
 import { createLifeboat, type LifeboatOptions } from './lifeboat.ts';
 import { createLoader } from './load.ts';
 import { createMissPath } from './miss-path.ts';
 import type { EncodePageOptions } from './page.ts';
-import { createReadPath } from './read-path.ts';
+import type { SearchParameters } from './query.ts';
+import { createReadPath, type ReadPath } from './read-path.ts';
 import {
   createRefresh,
   createRefreshAhead,
@@ -28,12 +29,19 @@ import {
   type Refresh,
   type Warmer,
 } from './refresh.ts';
-import type { DomainPart } from './search.ts';
-import { type StatusParts, statusOf } from './status.ts';
+import { type DomainStatus, type StatusParts, statusOf } from './status.ts';
 import type { Tracer } from './trace.ts';
 
-/** One domain's search with its background tasks. Its load and its failures do not affect other domains. */
-export interface Domain extends DomainPart {
+/** A domain as http sees it: prepared searches carry it. Its load and its failures do not affect other domains. */
+export interface SearchedDomain extends SearchDomain, ReadPath {
+  /** How each tier would treat this search now. Asks no engine and does not count as a use. @throws InvalidSearch */
+  readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
+  /** The state of each of its parts: what /readyz and /admin/domains show. */
+  readonly status: () => DomainStatus;
+}
+
+/** One domain's search with its background tasks. */
+export interface Domain extends SearchedDomain {
   readonly warm: Warmer;
   /** Number of engine permits that no client needs now. */
   readonly spare: () => number;
@@ -141,7 +149,6 @@ export function createDomain(options: DomainOptions): Domain {
     ...(leases === undefined ? {} : { leases }),
     coalesce: isOn('coalescing'),
     tracer: options.tracer,
-    breakerRetryAfterMs: guard.balancer.retryAfterMs,
   });
   const refresh = createRefresh({ ...common, loader, hasStore: tiers.hasStore, revivals: guard.revivals });
   const tierAnswers = createTierAnswers({ engineTroubled: guard.troubled, refreshStale: refresh.stale, clock });
@@ -154,7 +161,7 @@ export function createDomain(options: DomainOptions): Domain {
       ? {}
       : { lifeboat: createLifeboat({ ...common, lifetimes, compression, hides: rules.hides, ...lifeboat }) }),
   });
-  const search = createReadPath({
+  const readPath = createReadPath({
     tiers,
     tierAnswers,
     missPath,
@@ -191,8 +198,8 @@ export function createDomain(options: DomainOptions): Domain {
     ...{ rules, lastMiss: missPath.lastMiss, clock },
   };
   return {
-    domain,
-    search,
+    ...domain,
+    ...readPath,
     explain: (parameters) => explain(parameters, explained),
     status: () => statusOf(status),
     warm: createWarmer({ tiers, loader }),
@@ -218,7 +225,7 @@ function refreshAhead(
       const entry = memory.peek(prepared.key);
       if (entry === undefined) return undefined;
       const verdict = rules.judge(entry, prepared);
-      return isRefused(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
+      return isDenied(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
     },
     refresh: refresh.ahead,
     spare,

@@ -5,12 +5,12 @@ import type { AttributeValue, SearchDomain, SearchRequest } from './domain.ts';
  * - `search` settles when the engine has replied, or soon after `signal` aborts; it never hangs past the abort.
  * - `signal` is the hard deadline, not the client's: an adapter destroys connections if it must, and rejects with
  *   `engine-timeout`.
- * - every rejection is an `EngineError`; no value that a `SearchRequest` can carry leads to one.
+ * - every rejection is a `SearchError` with an `EngineReason`; no value that a `SearchRequest` can carry leads to one.
  */
 export interface Engine {
   /** @param traceparent W3C Trace Context of the call's span: an engine with a query log writes it there. */
   readonly search: (request: SearchRequest, signal: AbortSignal, traceparent?: string) => Promise<ResultPage>;
-  /** Resolves when the engine can answer `probeOf(domain)`; rejects with an `EngineError`. */
+  /** Resolves when the engine can answer `probeOf(domain)`; rejects with a `SearchError`. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   readonly close: () => Promise<void>;
   /** Whether an aborted search stops at once. searchd goes on, so its permit is held longer. */
@@ -33,24 +33,6 @@ export function probeOf({ name, attributes }: SearchDomain): SearchRequest {
     highlight: true,
     context: [],
   };
-}
-
-/**
- * - `engine-unavailable`: no connection, lost connection, all agents dead, shutting down.
- * - `engine-overloaded`: the engine refused because of its load (max_children, queue full).
- * - `engine-timeout`: no reply before the hard deadline.
- * - `engine-rejected`: the engine is alive and refused this query (syntax, unknown index): does not trip a breaker.
- */
-export type EngineErrorCode = 'engine-unavailable' | 'engine-overloaded' | 'engine-timeout' | 'engine-rejected';
-
-export class EngineError extends Error {
-  override readonly name = 'EngineError';
-  readonly code: EngineErrorCode;
-
-  constructor(code: EngineErrorCode, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.code = code;
-  }
 }
 
 /**

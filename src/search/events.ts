@@ -1,7 +1,6 @@
 import type { CacheEvent } from '../cache/events.ts';
-import type { EngineErrorCode } from './engine.ts';
+import type { EngineReason, SearchErrorCode } from '../resilience/search-error.ts';
 import type { Outcome } from './outcome.ts';
-import type { SearchErrorCode } from './search-error.ts';
 
 /** The events of search and of the cache under it. Metrics, logs and tests read them. */
 export type SearchEvent =
@@ -9,7 +8,7 @@ export type SearchEvent =
   | {
       readonly kind: 'engine';
       readonly domain: string;
-      readonly result: 'whole' | 'empty' | 'partial' | EngineErrorCode;
+      readonly result: 'whole' | 'empty' | 'partial' | EngineReason;
       /** The reply came after the client had been answered. */
       readonly late: boolean;
       readonly durationMs: number;
@@ -27,7 +26,7 @@ export type SearchEvent =
   | {
       readonly kind: 'lifeboat';
       readonly domain: string;
-      readonly result: 'whole' | 'empty' | 'shed' | EngineErrorCode;
+      readonly result: 'whole' | 'empty' | 'shed' | EngineReason;
       readonly durationMs: number;
     };
 

@@ -2,8 +2,8 @@ import { type Entry, type Freshness, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
-import type { Store } from '../cache/store.ts';
-import { decodeStored, isRefused, type StoredEntryLimits } from '../cache/tiers.ts';
+import { readOnce, type Store } from '../cache/store.ts';
+import { decodeStored, isDenied, type StoredEntryLimits } from '../cache/tiers.ts';
 import { type AppliedRule, explainCanonicalQuery } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
@@ -78,7 +78,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...describe(held, prepared, options) },
   ];
   if (store !== undefined) {
-    const read = await store.read(prepared.storeName, options.storeDeadlineMs);
+    const read = await readOnce(store, prepared.storeName, options.storeDeadlineMs);
     if (read.kind === 'absent') tiers.push({ tier: 'l2', state: 'absent' });
     else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
     else {
@@ -109,7 +109,7 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
   const verdict = rules.judge(entry, name);
   const age = AGE_WORDS[freshnessOf(entry, nowMs)];
   return {
-    state: isRefused(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
+    state: isDenied(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
     coding: entry.coding,
     ageSeconds: Math.round((nowMs - entry.bornMs) / 1000),

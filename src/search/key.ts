@@ -3,11 +3,11 @@ import { ENTRY_VERSION } from '../cache/codec.ts';
 import { BUCKETS } from '../cache/invalidation.ts';
 import { canonicalForm } from './canonical.ts';
 import type { Attribute, SearchDomain, SearchRequest } from './domain.ts';
-import { parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
-import { InvalidSearch } from './search-error.ts';
+import { InvalidSearch, parseRequest, type SearchParameters, searchParametersOf, searchTextOf } from './query.ts';
 
 /** A validated search with the text that identifies its answer. Cheap to keep: http remembers it per URL. */
-export interface PreparedSearch extends SearchKey {
+export interface PreparedSearch<Domain extends SearchDomain = SearchDomain> extends SearchKey {
+  readonly domain: Domain;
   readonly request: SearchRequest;
   /** Two requests share it exactly when they must share an answer; see canonical.ts. */
   readonly canonical: string;
@@ -36,11 +36,14 @@ interface AnswerProfile {
 }
 
 /** Raw parameters → a request and its key. @throws InvalidSearch */
-export function prepareSearch(parameters: SearchParameters, domains: readonly SearchDomain[]): PreparedSearch {
+export function prepareSearch<Domain extends SearchDomain>(
+  parameters: SearchParameters,
+  domains: readonly Domain[],
+): PreparedSearch<Domain> {
   const domain = domainOf(parameters, domains);
   const request = parseRequest(parameters, domain);
   const canonical = canonicalForm(request, domain);
-  return { request, canonical, ...keyOf(canonical, domain.name) };
+  return { domain, request, canonical, ...keyOf(canonical, domain.name) };
 }
 
 /** Searches of one domain as operators and files write them. */
@@ -73,9 +76,7 @@ export function createSearchTexts(domain: SearchDomain): SearchTexts {
     parse: (line) => {
       const { pairs, header } = searchParametersOf(line);
       const own = pairs.filter(([parameter]) => parameter !== 'domain');
-      return prepareSearch({ pairs: [...own, ['domain', name]], ...(header === undefined ? {} : { header }) }, [
-        domain,
-      ]);
+      return prepareSearch({ pairs: [...own, ['domain', name]], header }, [domain]);
     },
     format: ({ request }) => searchTextOf(request, domain),
   };
@@ -87,7 +88,10 @@ export function domainsNamed(pairs: SearchParameters['pairs']): readonly string[
 }
 
 /** The domain named, or the first configured. @throws InvalidSearch naming the known ones. */
-export function domainOf({ pairs, undecodable }: SearchParameters, domains: readonly SearchDomain[]): SearchDomain {
+export function domainOf<Domain extends SearchDomain>(
+  { pairs, undecodable }: SearchParameters,
+  domains: readonly Domain[],
+): Domain {
   const error = undecodable?.get('domain');
   if (error !== undefined) throw error;
   const named = domainsNamed(pairs);

@@ -1,10 +1,9 @@
 import type { Entry } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
-import { createSingleflight } from '../cache/singleflight.ts';
-import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
+import { withinDeadline } from '../resilience/deadline.ts';
 import type { Guard } from '../resilience/guard.ts';
-import { Shed } from '../resilience/shed.ts';
-import { type Engine, EngineError } from './engine.ts';
+import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
+import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import { computeEntry, type EncodePageOptions } from './page.ts';
@@ -35,7 +34,8 @@ const PARTIAL = 'the lifeboat engine answered';
 
 export function createLifeboat(options: LifeboatOptions): Lifeboat {
   const { domain, engine, guard, deadlineMs, hides, clock, observe } = options;
-  const flights = createSingleflight<Entry>();
+  /** The running computations, by key. */
+  const running = new Map<string, Promise<Entry>>();
   const encoding = { ...options, rules: { generation: () => 0, hides } };
 
   const compute = async (prepared: PreparedSearch): Promise<Entry> => {
@@ -51,7 +51,10 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
   return {
     rescue: async (prepared) => {
       const startedMs = clock.monotonicMs();
-      const { result, leads } = flights.join(prepared.key, () => compute(prepared));
+      const joined = running.get(prepared.key);
+      const leads = joined === undefined;
+      const result = joined ?? compute(prepared).finally(() => running.delete(prepared.key));
+      if (leads) running.set(prepared.key, result);
       const report = (outcome: Extract<SearchEvent, { kind: 'lifeboat' }>['result']): void => {
         if (leads) observe({ kind: 'lifeboat', domain, result: outcome, durationMs: clock.monotonicMs() - startedMs });
       };
@@ -60,9 +63,9 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
         report(entry.empty ? 'empty' : 'whole');
         return entry;
       } catch (error) {
-        if (error instanceof Shed) report('shed');
-        else if (error instanceof DeadlinePassed) report('engine-timeout');
-        else if (error instanceof EngineError) report(error.code);
+        if (isRefusedBy('guard', error)) report('shed');
+        else if (isRefusedBy('engine', error)) report(error.reason);
+        else if (error instanceof SearchError) report('engine-timeout');
         else throw error;
         return undefined;
       }

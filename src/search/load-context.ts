@@ -1,4 +1,4 @@
-import { PRIORITIES, type Priority } from '../resilience/shed.ts';
+import { PRIORITIES, type Priority } from '../resilience/codel-queue.ts';
 import type { Span } from './trace.ts';
 
 /**

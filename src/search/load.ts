@@ -1,16 +1,16 @@
 import type { Entry } from '../cache/entry.ts';
 import type { Lease, Leases } from '../cache/lease.ts';
-import { createSingleflight } from '../cache/singleflight.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
-import { DeadlinePassed, withinDeadline } from '../resilience/deadline.ts';
+import type { Priority } from '../resilience/codel-queue.ts';
+import { withinDeadline } from '../resilience/deadline.ts';
 import type { Admission, Guard } from '../resilience/guard.ts';
-import { type Priority, Shed } from '../resilience/shed.ts';
-import { type Engine, EngineError, type ResultPage } from './engine.ts';
+import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
+import { promised } from '../runtime.ts';
+import type { Engine, ResultPage } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import { createLoadContext, type LoadContext } from './load-context.ts';
 import { type ComputeEntryOptions, computeEntry } from './page.ts';
-import { LeasedElsewhere, searchError, toSearchError } from './search-error.ts';
 import { factsOfLookup, faultOf, formatTraceparent, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
 
 /**
@@ -80,7 +80,6 @@ interface LoaderOptions extends ComputeEntryOptions {
   readonly coalesce: boolean;
   /** The engine's deadline. A later reply is reported as late. */
   readonly deadlineMs: number;
-  readonly breakerRetryAfterMs: () => number;
   /** Traces the loads in the background. */
   readonly tracer?: Tracer | undefined;
   readonly observe: (event: SearchEvent) => void;
@@ -104,6 +103,11 @@ interface Load {
   readonly newerThanMs: number | undefined;
 }
 
+interface Flight {
+  readonly result: Promise<Loaded>;
+  readonly context: LoadContext;
+}
+
 /** How a load goes on that has a permit. `elsewhere`: another process computes the page. */
 type Turn =
   | { readonly kind: 'found'; readonly loaded: Loaded }
@@ -112,7 +116,8 @@ type Turn =
 
 export function createLoader(options: LoaderOptions): Loader {
   const { domain, engines, guard, tiers, leases, clock, deadlineMs, observe } = options;
-  const loads = createSingleflight<Loaded, LoadContext>();
+  /** The running loads, by key. */
+  const loads = new Map<string, Flight>();
   let uncoalesced = 0;
 
   /** Permit → L1 again → lease → engine → store. */
@@ -130,7 +135,7 @@ export function createLoader(options: LoaderOptions): Loader {
       // Another process is asking the engine. Waiting for its page takes no permit.
       context.begin('elsewhere');
       // No client waits for a refresh: the next request finds the page in the store.
-      if (context.priority() !== INTERACTIVE) throw new LeasedElsewhere();
+      if (context.priority() !== INTERACTIVE) throw new SearchError('leased');
       const waited = await inSpan(
         context.span,
         'lease',
@@ -138,7 +143,7 @@ export function createLoader(options: LoaderOptions): Loader {
         (end) => ({ 'serpcache.result': end.kind === 'ended' ? end.why : end.kind, 'serpcache.waited': true }),
       );
       if (waited.kind === 'ended') {
-        throw waited.why === 'crowded' ? searchError('overloaded') : new DeadlinePassed(deadlineMs);
+        throw new SearchError(waited.why === 'crowded' ? 'crowded' : 'engine-deadline');
       }
       const found = waited.kind === 'value' ? fromStoredValue(load, waited.value) : undefined;
       if (found !== undefined) return found;
@@ -165,7 +170,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const found = taken.kind === 'mine' ? fromStoredValue(load, taken.value) : undefined;
     if (found === undefined && !context.cancelled()) return { kind: 'engine', lease };
     lease?.release();
-    if (found === undefined) throw searchError('overloaded');
+    if (found === undefined) throw new SearchError('left');
     return { kind: 'found', loaded: found };
   };
 
@@ -176,7 +181,7 @@ export function createLoader(options: LoaderOptions): Loader {
       try {
         return await guard.admit({ deadlineAtMs: context.deadlineAtMs(), priority: context.priority(), signal });
       } catch (error) {
-        const isOver = error instanceof Shed && (error.why === 'left' || error.why === 'queue-expired');
+        const isOver = error instanceof SearchError && (error.reason === 'left' || error.reason === 'queue-expired');
         if (!isOver || context.cancelled() || !context.hasNewWaiters()) throw error;
       }
     }
@@ -223,7 +228,7 @@ export function createLoader(options: LoaderOptions): Loader {
       return page;
     } catch (error) {
       span?.end(undefined, faultOf(error));
-      if (error instanceof EngineError) report(error.code, error.message);
+      if (isRefusedBy('engine', error)) report(error.reason, error.message);
       throw error;
     }
   };
@@ -282,15 +287,21 @@ export function createLoader(options: LoaderOptions): Loader {
     return inSpan(above, 'load', start, ({ from }) => ({ 'serpcache.from': from, 'serpcache.key': prepared.key }));
   };
 
-  /** The one place where errors of the guard and the engine become SearchErrors. */
-  const failed = (error: unknown): never => {
-    throw toSearchError(error, options.breakerRetryAfterMs);
-  };
-
+  /**
+   * One load per key in this process. The key is free again before the result is delivered: these are the first handlers of
+   * the promise, and they also handle the failure of a load that no client waits for.
+   */
   const join = (key: string, context: LoadContext, start: () => Promise<Loaded>): LoadJoin => {
-    const flight = loads.join(key, () => start().catch(failed), context);
-    if (!flight.leads) flight.context.escalate(context.priority(), context.deadlineAtMs());
-    return { result: flight.result, leads: flight.leads, started: flight.context.begun, span: flight.context.span };
+    const running = loads.get(key);
+    if (running !== undefined) {
+      running.context.escalate(context.priority(), context.deadlineAtMs());
+      return { result: running.result, leads: false, started: running.context.begun, span: running.context.span };
+    }
+    const result = start();
+    loads.set(key, { result, context });
+    const free = (): void => void loads.delete(key);
+    result.then(free, free);
+    return { result, leads: true, started: context.begun, span: context.span };
   };
 
   const keyOf = ({ key }: PreparedSearch): string => {
@@ -312,7 +323,10 @@ export function createLoader(options: LoaderOptions): Loader {
     refresh: (prepared, { priority, readStore, newerThanMs }) => {
       const context = createLoadContext(priority, clock.monotonicMs() + deadlineMs);
       const refreshed = async (above: Span | undefined): Promise<Loaded> => {
-        const l2 = readStore ? await inSpan(above, 'l2', () => tiers.fromStore(prepared), factsOfLookup) : undefined;
+        const l2 = readStore
+          ? await inSpan(above, 'l2', () => promised<Lookup>((done) => tiers.fromStore(prepared, done)), factsOfLookup)
+          : undefined;
+        if (l2?.kind === 'found') tiers.hold(prepared, l2.entry);
         const entry = l2 && freshEntry(l2, newerThanMs);
         return entry ? loadedFrom('store', prepared, entry) : run(prepared, l2, context, { newerThanMs, above });
       };
@@ -324,8 +338,8 @@ export function createLoader(options: LoaderOptions): Loader {
         }));
       });
     },
-    isLoading: loads.has,
-    size: loads.size,
+    isLoading: (key) => loads.has(key),
+    size: () => loads.size,
   };
 }
 

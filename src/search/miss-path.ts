@@ -1,14 +1,13 @@
-import { createBoundedMap } from '../cache/bounded-map.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
-import { DeadlinePassed, withinMaxWait } from '../resilience/deadline.ts';
-import type { Clock } from '../runtime.ts';
+import { withinMaxWait } from '../resilience/deadline.ts';
+import { REASONS, type Reason, SearchError } from '../resilience/search-error.ts';
+import { type Clock, createBoundedMap } from '../runtime.ts';
 import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Lifeboat } from './lifeboat.ts';
 import type { Loader, LoadJoin } from './load.ts';
-import { type ForwardStatus, forwardStatus, SearchError, searchError } from './search-error.ts';
 import { inSpan, type Span, untilSettled } from './trace.ts';
 
 /**
@@ -17,32 +16,33 @@ import { inSpan, type Span, untilSettled } from './trace.ts';
  * lifeboat, the refusal.
  */
 export interface MissPath {
-  /** @throws SearchError */
-  readonly answer: (prepared: PreparedSearch, lookups: Lookups, client: MissingClient) => Promise<Answer>;
-  /** Starts a load although the tiers may hold a page and a load of the key may be running. @throws SearchError */
-  readonly bypass: (prepared: PreparedSearch, lookups: Lookups, client: MissingClient) => Promise<Answer>;
+  /** @param deadlineAtMs monotonic: the client leaves then. @throws SearchError */
+  readonly answer: (
+    prepared: PreparedSearch,
+    lookups: Lookups,
+    client: SearchClient,
+    deadlineAtMs: number,
+  ) => Promise<Answer>;
   /** The last miss of a key in this process, if it is remembered. */
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
 }
 
-/** The part of a search that belongs to its client, not to its key. */
+/** The part of a search that belongs to its client, not to its key. Members are called as methods. */
 export interface SearchClient {
+  /** Called once for each search that L1 does not answer. False: the process has no room; refused with `busy`. */
+  admit?(prepared: PreparedSearch): boolean;
   /**
    * Called when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
    * may be served. Hits, stale entries and joins of running loads are free. Absent: the misses are not limited.
    */
-  readonly mayMiss?: MayMiss | undefined;
+  mayMiss?(prepared: PreparedSearch): boolean;
+  /** Called once at the end of each admitted search, before its answer is delivered. */
+  settle?(prepared: PreparedSearch, result: unknown): void;
+  /** For an operator: asks the engine whatever the tiers hold, and overwrites both. */
+  readonly bypass?: boolean;
   /** The span above the stages of this search; absent where it is not traced. */
   readonly span?: Span | undefined;
 }
-
-interface MissingClient extends SearchClient {
-  /** Monotonic. */
-  readonly deadlineAtMs: number;
-}
-
-/** Whether this client may cause one more engine call. True charges its miss budget. */
-export type MayMiss = (prepared: PreparedSearch) => boolean;
 
 interface MissPathOptions {
   readonly domain: string;
@@ -67,6 +67,9 @@ const REMEMBERED_KEYS = 2048;
  * Without it, one dead agent of the engine would disable the cache for every entry past its short stale window.
  */
 const PAUSE_AFTER_WORSE_MS = 1000;
+
+/** The status of a failed call: of the engine, for a client that gets an older page instead. */
+type ForwardStatus = (typeof REASONS)[Reason]['status'];
 
 /** The status of a partial page when a whole older page is served instead. */
 const PARTIAL_STATUS: ForwardStatus = 502;
@@ -93,13 +96,12 @@ export function createMissPath(options: MissPathOptions): MissPath {
   const pauseLoads = ({ prepared }: Miss, status: ForwardStatus): void =>
     pauses.set(prepared.key, { untilMs: clock.monotonicMs() + PAUSE_AFTER_WORSE_MS, status });
 
-  /** One miss, from its record to the answer or the refusal. */
-  const answerMiss = async (
-    prepared: PreparedSearch,
-    lookups: Lookups,
-    client: MissingClient,
-    load: Loader['load'],
-  ): Promise<Answer> => {
+  const answer: MissPath['answer'] = async (prepared, lookups, client, deadlineAtMs) => {
+    // L1 again: while the store was read, or a batch waited for its turn, another request may have filled it. Nothing
+    // is awaited between this lookup and the join of the load, so no page can arrive in between: either it is in L1
+    // already, or its load is still running and is joined.
+    const near = client.bypass === true ? undefined : tierAnswers.fromL1(prepared, tiers.fromMemory(prepared));
+    if (near !== undefined) return near;
     const miss = recordMiss(prepared, lookups);
     const pause = pauses.get(prepared.key);
     if (pause !== undefined && clock.monotonicMs() < pause.untilMs) {
@@ -107,30 +109,31 @@ export function createMissPath(options: MissPathOptions): MissPath {
       if (stale !== undefined) return stale;
     }
     try {
-      refuseEarly(prepared, client);
-      return await loadedAnswer(miss, load(prepared, lookups.l2, client), client);
+      refuseEarly(prepared, client, deadlineAtMs);
+      const load = client.bypass === true ? loader.reload : loader.load;
+      const joined = load(prepared, lookups.l2, { deadlineAtMs, span: client.span });
+      return await loadedAnswer(miss, joined, client.span, deadlineAtMs);
     } catch (error) {
-      // The load fails with SearchErrors. Only the client's own wait ends with a passed deadline.
-      const failure = error instanceof DeadlinePassed ? searchError('engine-deadline', { cause: error }) : error;
-      if (!(failure instanceof SearchError)) throw failure;
-      return fallbackAnswer(miss, failure, client.span);
+      if (!(error instanceof SearchError)) throw error;
+      return fallbackAnswer(miss, error, client.span);
     }
   };
 
   /**
    * The checks that need no load. Joining a running load costs the engine nothing, so it costs the client no budget.
    */
-  const refuseEarly = (prepared: PreparedSearch, { deadlineAtMs, mayMiss }: MissingClient): void => {
-    if (clock.monotonicMs() >= deadlineAtMs) throw searchError('overloaded');
-    if (mayMiss !== undefined && !loader.isLoading(prepared.key) && !mayMiss(prepared))
-      throw searchError('over-budget');
+  const refuseEarly = (prepared: PreparedSearch, client: SearchClient, deadlineAtMs: number): void => {
+    if (clock.monotonicMs() >= deadlineAtMs) throw new SearchError('queue-expired');
+    if (loader.isLoading(prepared.key) || client.bypass === true) return;
+    if (client.mayMiss?.(prepared) === false) throw new SearchError('over-budget');
   };
 
   /** Waits for the load. Its page also shows whether the key can be stored, and whether its loads must pause. */
   const loadedAnswer = async (
     miss: Miss,
-    { result, leads, started, span }: LoadJoin,
-    client: MissingClient,
+    { result, leads, started, span: loadSpan }: LoadJoin,
+    span: Span | undefined,
+    deadlineAtMs: number,
   ): Promise<Answer> => {
     const { prepared, lookups, reason } = miss;
     const { l1, l2, l2Ms } = lookups;
@@ -138,12 +141,12 @@ export function createMissPath(options: MissPathOptions): MissPath {
     // The client leaves at its own deadline, or when the engine's call has lasted too long. The load goes on without it:
     // a late page is stored, and the next client gets it.
     const waited = withinMaxWait(result, {
-      maxWaitMs: client.deadlineAtMs - startedMs,
+      maxWaitMs: deadlineAtMs - startedMs,
       call: { asked: started, deadlineMs },
     });
     // The load of another search has its spans in that search's trace.
-    const joined = leads ? undefined : client.span?.begin('load', { 'serpcache.joined': true });
-    if (span !== undefined) joined?.link(span);
+    const joined = leads ? undefined : span?.begin('load', { 'serpcache.joined': true });
+    if (loadSpan !== undefined) joined?.link(loadSpan);
     const { entry, from, stored } = await untilSettled(joined, waited);
     if (entry.degraded) {
       pauseLoads(miss, PARTIAL_STATUS);
@@ -155,7 +158,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
     else if (!entry.degraded) notStorable.set(prepared.key, true);
 
     const nowMs = clock.monotonicMs();
-    const timings = { ...(l2Ms === undefined ? {} : { l2Ms }), engineMs: nowMs - startedMs };
+    const timings = { l2Ms, engineMs: nowMs - startedMs };
     if (leads && from === 'store') {
       const status = { l1: forwarded(l1, { stored: stored.l1 }), l2: HIT, reason };
       return answerOf(entry, 'hit-l2', nowMs, status, timings);
@@ -174,15 +177,15 @@ export function createMissPath(options: MissPathOptions): MissPath {
   /** The answer in place of the page that the load did not give. @throws the failure when there is none. */
   const fallbackAnswer = async (miss: Miss, failure: SearchError, span: Span | undefined): Promise<Answer> => {
     const { prepared, lookups } = miss;
-    const status = forwardStatus(failure.code);
+    const { status } = REASONS[failure.reason];
     // The engine refuses this one query, and will refuse it again.
-    if (failure.code === 'engine-rejected') pauseLoads(miss, status);
+    if (failure.reason === 'engine-rejected') pauseLoads(miss, status);
     const instead =
       staleAnswer(miss, status) ??
       // L1 again: a late reply of the store may have filled it while the load ran.
       staleAnswer({ ...miss, lookups: { ...lookups, l1: tiers.fromMemory(prepared) } }, status) ??
       // A client without budget for the engine has none for the lifeboat.
-      (failure.code === 'over-budget' ? undefined : await lifeboatAnswer(miss, status, span));
+      (failure.reason === 'over-budget' ? undefined : await lifeboatAnswer(miss, status, span));
     if (instead === undefined) throw failure;
     return instead;
   };
@@ -230,15 +233,5 @@ export function createMissPath(options: MissPathOptions): MissPath {
     return answerOf(entry, 'lifeboat', nowMs, status, { engineMs: nowMs - startedMs });
   };
 
-  return {
-    answer: async (prepared, lookups, client) => {
-      // L1 again: while the store was read, or a batch waited for its turn, another request may have filled it. Nothing
-      // is awaited between this lookup and the join of the load, so no page can arrive in between: either it is in L1
-      // already, or its load is still running and is joined.
-      const near = tierAnswers.fromL1(prepared, tiers.fromMemory(prepared));
-      return near ?? answerMiss(prepared, lookups, client, loader.load);
-    },
-    bypass: (prepared, lookups, client) => answerMiss(prepared, lookups, client, loader.reload),
-    lastMiss: lastMisses.get,
-  };
+  return { answer, lastMiss: lastMisses.get };
 }

@@ -25,7 +25,7 @@ export interface ComputeEntryOptions extends EncodePageOptions {
 /**
  * One engine call under its permit, and its page as an entry. The entry is as old as the start of the call, and carries
  * the generation of that moment, so that what is flushed during the call stays flushed.
- * @throws Shed, or what `ask` throws
+ * @throws SearchError of the guard, or what `ask` throws
  */
 export async function computeEntry(
   prepared: PreparedSearch,

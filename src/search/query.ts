@@ -17,7 +17,6 @@ import {
   type SearchRequest,
   type Sort,
 } from './domain.ts';
-import { type InvalidCode, InvalidSearch } from './search-error.ts';
 
 /** Raw parameters, decoded but not validated, in the order given: `[name, value]`; a name that was given twice repeats. */
 export interface SearchParameters {
@@ -36,6 +35,29 @@ const MAX_LIMIT = 100;
  */
 const MAX_DEPTH = 1000;
 const MAX_FILTERS = 16;
+
+export type InvalidCode =
+  | 'invalid-query'
+  | 'unknown-domain'
+  | 'invalid-page'
+  | 'invalid-sort'
+  | 'invalid-filter'
+  | 'invalid-facet'
+  | 'invalid-highlight'
+  | 'invalid-context';
+
+/** The client's fault. `parameter` names what was wrong, `detail` says what is allowed. */
+export class InvalidSearch extends Error {
+  override readonly name = 'InvalidSearch';
+  readonly code: InvalidCode;
+  readonly parameter: string;
+
+  constructor(code: InvalidCode, parameter: string, detail: string) {
+    super(detail);
+    this.code = code;
+    this.parameter = parameter;
+  }
+}
 
 /** Raw parameters → a validated request in canonical form. @throws InvalidSearch, for the first fault found. */
 export function parseRequest(parameters: SearchParameters, domain: SearchDomain): SearchRequest {

@@ -1,11 +1,10 @@
-import { createBoundedMap } from '../cache/bounded-map.ts';
 import { type Entry, freshnessOf, remainingMs } from '../cache/entry.ts';
 import type { Tiers } from '../cache/tiers.ts';
-import type { Clock } from '../runtime.ts';
+import { SearchError } from '../resilience/search-error.ts';
+import { type Clock, createBoundedMap } from '../runtime.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Loader } from './load.ts';
-import { LeasedElsewhere, SearchError } from './search-error.ts';
 
 /** Loads a page in the background while the one at hand is served. Never rejects, never waits. */
 export interface Refresh {
@@ -53,8 +52,9 @@ export function createRefresh(options: RefreshOptions): Refresh {
       },
       (error: unknown) => {
         pause();
-        if (error instanceof LeasedElsewhere) observe({ kind: 'refresh', domain, result: 'leased' });
-        else if (error instanceof SearchError) observe({ kind: 'refresh', domain, result: error.code });
+        if (!(error instanceof SearchError)) return;
+        const { reason, code } = error;
+        observe({ kind: 'refresh', domain, result: reason === 'leased' ? reason : code });
       },
     );
   };

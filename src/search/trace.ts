@@ -1,5 +1,5 @@
 import type { Lookup } from '../cache/tiers.ts';
-import { LeasedElsewhere } from './search-error.ts';
+import { SearchError } from '../resilience/search-error.ts';
 
 /**
  * The spans of one search. A room that does a stage of it begins a span under the one it was given. Where a search is not
@@ -76,12 +76,11 @@ export function untilSettled<T>(
   );
 }
 
-/** The code of an error, never its message: an engine's message may hold the text of a query. */
+/** The reason of an error, never its message: an engine's message may hold the text of a query. */
 export function faultOf(error: unknown): string {
+  if (error instanceof SearchError) return error.reason;
   if (!(error instanceof Error)) return 'unknown';
-  if (error instanceof LeasedElsewhere) return 'leased';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  return 'why' in error && typeof error.why === 'string' ? error.why : error.name;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }
 
 /** The answer of a tier. @param node the store node that was asked. */

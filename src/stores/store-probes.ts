@@ -63,7 +63,11 @@ function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings
     kind,
     isCache: domains.length > 0,
     settings: {
-      ...{ deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize },
+      deadlineMs,
+      connectTimeoutMs,
+      socketTimeoutMs,
+      maxOutstanding,
+      batchSize,
       // A node may be emptied only when all its users say so.
       dedicated: uses.every((use) => use.settings.dedicated),
       tls: tls !== undefined,

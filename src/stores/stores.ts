@@ -43,7 +43,7 @@ export function createStores(
   { control, counters }: Pick<Settings, 'control' | 'counters'>,
   { clock, random, observeStore }: StoresRuntime,
 ): ProcessStores {
-  const open: ProcessStores['open'] = (name, settings, observe = (event) => observeStore(name, event)) =>
+  const open: ProcessStores['open'] = (name, settings, observe = observeStore.bind(undefined, name)) =>
     settings.kind === 'none' ? undefined : createRedisStore({ settings, name, clock, random, observe });
   const controlStore = open('control', control);
   const counterStore = open('counters', counters);

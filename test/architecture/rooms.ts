@@ -31,13 +31,13 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   stores: ['cache', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
   'engines/analysis': ['search'],
   'engines/sphinx': ['search', 'engines/analysis', 'resilience', 'config', 'operations/doctor'],
-  'engines/sqlite': ['search', 'engines/analysis', 'operations/doctor'],
+  'engines/sqlite': ['search', 'engines/analysis', 'resilience', 'operations/doctor'],
   engines: ['search', 'resilience', 'config', 'operations/doctor', 'engines/*'],
-  // A page is sent in the content coding of its stored entry.
   'http/lane': [],
-  'http/transport': ['schema', 'cache', 'http/lane'],
-  http: ['schema', 'cache', 'control', 'search', 'http/transport'],
-  'http/search-api': ['schema', 'cache', 'search', 'http', 'http/lane', 'http/transport'],
+  // A page is sent in the content coding of its stored entry; a search without a page has the status of its reason.
+  'http/transport': ['schema', 'cache', 'resilience', 'http/lane'],
+  http: ['schema', 'cache', 'resilience', 'control', 'search', 'http/transport'],
+  'http/search-api': ['schema', 'cache', 'resilience', 'search', 'http', 'http/lane', 'http/transport'],
   'http/admin': [
     'schema',
     'cache',
@@ -90,6 +90,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'operations/*',
     'popularity',
     'report',
+    'resilience',
     'search',
     'stores',
   ],
@@ -129,6 +130,7 @@ export const DEPLOY_ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders that may import each library: those that wrap it, and in `loadtest` those that measure with it. */
 export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
+  'cluster-key-slot': ['src/stores/redis'],
   ioredis: ['src/stores/redis', 'loadtest/stack', 'loadtest/bench', 'loadtest/labs'],
   mysql2: ['src/engines/sphinx'],
   opossum: ['src/resilience'],

@@ -48,3 +48,19 @@ export function proseless(text: string): string {
 }
 
 const PROSE = /\/\*[\s\S]*?\*\/|(?<![:'"`\\])\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g;
+
+/** Object literals that are spread into another one: `...{ a, b }`, `...(x === undefined ? {} : { x })`, `...(x && { x })`. */
+const SPREAD = /\.\.\.(?:\{|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*?(?:[?:]\s*\{\s*\}|&&\s*\{))/g;
+
+/** The lines on which a literal is spread, from 1. Comments and strings are left out. */
+export function spreadLiterals(text: string): number[] {
+  const code = proseless(text);
+  return [...code.matchAll(SPREAD)].map(({ index }) => code.slice(0, index).split('\n').length);
+}
+
+const EXPORTED = /^export (?:async |abstract |declare )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm;
+
+/** The names that a file declares and exports; those that it passes on from another file are left out. */
+export function exportsOf(text: string): string[] {
+  return [...text.matchAll(EXPORTED)].map(([, name = '']) => name);
+}

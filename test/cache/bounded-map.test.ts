@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createBoundedMap } from '../../src/cache/bounded-map.ts';
+import { createBoundedMap } from '../../src/runtime.ts';
 
 const keys = ['a', 'b', 'c', 'd', 'e'];
 

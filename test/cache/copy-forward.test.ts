@@ -8,9 +8,9 @@ import type { SeedItem } from '../../src/cache/store.ts';
 import { createTiers } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
+import { entryOf, fromStore, LONG_LIVED } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
-import { createFakeStore, singleReads } from '../fakes/store.ts';
+import { createFakeStore, readingFrom } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 
@@ -26,7 +26,7 @@ async function copiesOf(parts: Partial<EntryParts> & { readonly ageMs?: number }
     memory: createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     store: {
       ...createFakeStore({ clock }),
-      ...singleReads(async () => ({ kind: 'value', value: Buffer.from(entry.encoded), behind: true })),
+      read: readingFrom(async () => ({ kind: 'value', value: Buffer.from(entry.encoded), behind: true })),
       seedMany: async (items) => {
         copies.push(...items);
         return items.map(() => ({ kind: 'stored' }));
@@ -34,7 +34,7 @@ async function copiesOf(parts: Partial<EntryParts> & { readonly ageMs?: number }
     },
     observe: () => {},
   });
-  const found = await tiers.fromStore(NAME);
+  const found = await fromStore(tiers, NAME);
   await nextTurn();
   return { found, copies, entry, clock };
 }

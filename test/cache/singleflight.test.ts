@@ -1,75 +1,46 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Callback, createCallbackFlights, createSingleflight } from '../../src/cache/singleflight.ts';
-import { idle } from '../fakes/idle.ts';
+import { createSingleflight } from '../../src/cache/singleflight.ts';
+import { type Done, promised } from '../../src/runtime.ts';
 
-test('a thousand callers of one key are one flight and get the same object', async () => {
-  const flights = createSingleflight<object>();
-  let started = 0;
-  const land = Promise.withResolvers<object>();
+test('a thousand callers of one key are one call and get the same object', async () => {
+  const calls = createSingleflight<object>();
+  const started: Done<object>[] = [];
   const joined = Array.from({ length: 1000 }, () =>
-    flights.join('k', () => {
-      started += 1;
-      return land.promise;
-    }),
+    promised<object>((done) => calls.join('k', (end) => void started.push(end), done)),
   );
-  assert.equal(joined.filter(({ leads }) => leads).length, 1);
-  assert.equal(flights.size(), 1);
   const page = {};
-  land.resolve(page);
-  const results = await Promise.all(joined.map(({ result }) => result));
+  started[0]?.(undefined, page);
+  const results = await Promise.all(joined);
   assert.ok(results.every((result) => result === page));
-  assert.equal(started, 1);
-  assert.equal(flights.size(), 0);
+  assert.equal(started.length, 1);
 });
 
-test('each key has its own flight', async () => {
-  const flights = createSingleflight<string>();
-  const [a, b] = [flights.join('a', async () => 'A'), flights.join('b', async () => 'B')];
-  assert.deepEqual([await a.result, await b.result, a.leads, b.leads], ['A', 'B', true, true]);
+test('each key has its own call', async () => {
+  const calls = createSingleflight<string>();
+  const own = (key: string) =>
+    promised<string>((done) => calls.join(key, (end) => setImmediate(end, undefined, key.toUpperCase()), done));
+  assert.deepEqual(await Promise.all([own('a'), own('b')]), ['A', 'B']);
 });
 
-test('followers share the leader’s error, and the next caller starts a new flight', async () => {
-  const flights = createSingleflight<string>();
-  const failing = async (): Promise<string> => {
-    throw new Error('engine');
-  };
-  const [leader, follower] = [flights.join('k', failing), flights.join('k', failing)];
-  await assert.rejects(leader.result, /engine/);
-  await assert.rejects(follower.result, /engine/);
-  assert.equal(await flights.join('k', async () => 'ok').result, 'ok');
+test('callers that joined share the error, and the next caller starts a new call', async () => {
+  const calls = createSingleflight<string>();
+  const ends: Done<string>[] = [];
+  const join = () => promised<string>((done) => calls.join('k', (end) => void ends.push(end), done));
+  const both = [join(), join()];
+  ends[0]?.(new Error('engine'));
+  for (const each of both) await assert.rejects(each, /engine/);
+  const next = join();
+  ends[1]?.(undefined, 'ok');
+  assert.equal(await next, 'ok');
 });
 
-test('a caller that has the result finds the key free', async () => {
-  const flights = createSingleflight<string>();
-  const first = flights.join('k', async () => 'old');
-  const second = first.result.then(() => flights.join('k', async () => 'new'));
-  assert.equal((await second).leads, true);
-  assert.equal(await (await second).result, 'new');
-});
-
-test('a start that throws at once is a failed flight, and frees its key', async () => {
-  const flights = createSingleflight<string>();
-  const { result } = flights.join('k', () => {
-    throw new Error('at once');
-  });
-  await assert.rejects(result, /at once/);
-  assert.equal(flights.size(), 0);
-});
-
-test('a failed flight without waiters is no unhandled rejection', async () => {
-  const flights = createSingleflight<string>();
-  flights.join('k', async () => Promise.reject(new Error('nobody')));
-  await idle();
-  assert.equal(flights.size(), 0);
-});
-
-test('callbacks: callers of one key share one call; the key is free before the first of them hears of it', () => {
-  const flights = createCallbackFlights<string>();
-  const ends: Callback<string>[] = [];
+test('the key is free before the first caller hears of the end', () => {
+  const calls = createSingleflight<string>();
+  const ends: Done<string>[] = [];
   const heard: string[] = [];
   const join = (name: string): void =>
-    flights.join(
+    calls.join(
       'k',
       (done) => void ends.push(done),
       (error, value) => {
@@ -86,11 +57,11 @@ test('callbacks: callers of one key share one call; the key is free before the f
   assert.deepEqual(heard.slice(3), ['after lost']);
 });
 
-test('callbacks: a call that ends before `join` returns leaves the key free', () => {
-  const flights = createCallbackFlights<number>();
+test('a call that ends before `join` returns leaves the key free', () => {
+  const calls = createSingleflight<number>();
   const heard: unknown[] = [];
   for (const value of [1, 2]) {
-    flights.join(
+    calls.join(
       'k',
       (done) => done(undefined, value),
       (_error, got) => heard.push(got),

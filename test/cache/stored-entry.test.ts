@@ -5,9 +5,9 @@ import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Lookup } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
-import { entryOf } from '../fakes/entry.ts';
+import { entryOf, fromStore } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
-import { createFakeStore, singleReads } from '../fakes/store.ts';
+import { createFakeStore, readingFrom } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 const MINUTE_MS = 60_000;
@@ -35,7 +35,7 @@ function harness() {
       memory: to,
       store: {
         ...createFakeStore({ clock }),
-        ...singleReads(async () => stored),
+        read: readingFrom(async () => stored),
         readMany: async (names) => names.map(() => stored),
       },
       storeDeadlineMs: 50,
@@ -52,7 +52,7 @@ function harness() {
     tiers: tiersWith(POLICY),
     /** A new process with an empty L1. */
     readByNewProcess: (lifetimes = POLICY): Promise<Lookup> =>
-      tiersWith(lifetimes, createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 })).fromStore(NAME),
+      fromStore(tiersWith(lifetimes, createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 })), NAME),
     plant: (entry: Entry) => {
       stored = { kind: 'value', value: Buffer.from(entry.encoded) };
     },
@@ -90,7 +90,7 @@ test('each lifetime is cut to the policy alone, while the others are within it',
 test('the copy of such an entry in L1 becomes stale with the policy too', async () => {
   const { clock, tiers, plant } = harness();
   plant(entryOf(clock, LONG));
-  await tiers.fromStore(NAME);
+  await fromStore(tiers, NAME);
   assert.equal(wordOf(tiers.fromMemory(NAME)), 'fresh');
   clock.advance(67_000);
   assert.equal(wordOf(tiers.fromMemory(NAME)), 'stale');
@@ -137,11 +137,11 @@ test('a value above the maximum size is a counted miss, in single reads, batches
   const { clock, memory, tiers, plant, plantBytes } = harness();
   const large = entryOf(clock, { body: Buffer.alloc(MAX_ENTRY_BYTES) });
   plant(large);
-  assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized');
+  assert.equal(wordOf(await fromStore(tiers, NAME)), 'oversized');
   assert.deepEqual((await tiers.fromStoreMany([NAME])).map(wordOf), ['oversized']);
   assert.equal(wordOf(tiers.open(NAME, large.encoded)), 'oversized');
   plantBytes(Buffer.alloc(1 << 20));
-  assert.equal(wordOf(await tiers.fromStore(NAME)), 'oversized', 'refused before it is decoded');
+  assert.equal(wordOf(await fromStore(tiers, NAME)), 'oversized', 'refused before it is decoded');
   assert.equal(memory.peek('k'), undefined);
 });
 

@@ -8,9 +8,9 @@ import type { StoreRead } from '../../src/cache/store.ts';
 import { createTiers, type Tiers } from '../../src/cache/tiers.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
-import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
+import { entryOf, fromStore, LONG_LIVED } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
-import { createFakeStore, singleReads } from '../fakes/store.ts';
+import { createFakeStore, readingFrom } from '../fakes/store.ts';
 
 const NAME = { key: 'k', storeName: 'sc1:goods:{k}', canonical: 'goods@x?q=кроссовки', bucket: 1 };
 
@@ -33,7 +33,7 @@ function harness(rules: EntryRules = unflushed): Harness {
     memory,
     store: {
       ...createFakeStore({ clock }),
-      ...singleReads(async () => made.reads),
+      read: readingFrom(async () => made.reads),
       readMany: async (names) => names.map(() => made.reads),
     },
     storeDeadlineMs: 50,
@@ -86,7 +86,7 @@ test('an older page from the store does not replace the newer one in L1', async 
   made.reads = value(page(made.clock, 'older'));
   made.clock.advance(10);
   made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
-  await made.tiers.fromStore(NAME);
+  await fromStore(made.tiers, NAME);
   assert.equal(held(made), 'newer');
 });
 
@@ -186,7 +186,7 @@ test('a stale entry of the store is found as stale and put into L1', async () =>
   const made = harness();
   made.reads = value(page(made.clock, 'stale'));
   made.clock.advance(1200);
-  const found = await made.tiers.fromStore(NAME);
+  const found = await fromStore(made.tiers, NAME);
   assert.ok(found.kind === 'found' && found.freshness === 'stale');
   assert.equal(held(made), 'stale');
 });
@@ -195,7 +195,7 @@ test('an expired or refused entry of the store is not put into L1', async () => 
   const lapsed = harness();
   lapsed.reads = value(page(lapsed.clock, 'lapsed'));
   lapsed.clock.advance(3000);
-  assert.deepEqual(await lapsed.tiers.fromStore(NAME), { kind: 'missed', reason: 'lapsed' });
+  assert.deepEqual(await fromStore(lapsed.tiers, NAME), { kind: 'missed', reason: 'lapsed' });
   assert.equal(held(lapsed), undefined);
   const flushed = harness({ ...unflushed, judge: () => 'flushed' });
   flushed.reads = value(page(flushed.clock, 'flushed'));
@@ -213,7 +213,7 @@ test('a late entry ends the wait only when it is fresh; a stale entry is put int
     const late = Promise.resolve(Buffer.from(page(made.clock, 'late').encoded));
     made.reads = { kind: 'fault', fault: 'store-slow', late };
     made.clock.advance(ageMs);
-    const lookup = await made.tiers.fromStore(NAME);
+    const lookup = await fromStore(made.tiers, NAME);
     assert.ok(lookup.kind === 'missed' && lookup.reason === 'store-slow');
     assert.equal((await lookup.late)?.body.toString(), taken ? 'late' : undefined, `${ageMs} ms`);
     assert.equal(held(made), 'late');
@@ -227,7 +227,7 @@ test('a value that is a view of a larger buffer is copied before L1 keeps it', a
   encoded.copy(socket, 100);
   const view = socket.subarray(100, 100 + encoded.length);
   made.reads = { kind: 'value', value: view };
-  const found = await made.tiers.fromStore(NAME);
+  const found = await fromStore(made.tiers, NAME);
   assert.ok(found.kind === 'found');
   socket.fill(0);
   for (const entry of [found.entry, made.memory.peek('k')]) {
@@ -244,7 +244,7 @@ test('a late value that is a view of a larger buffer is copied too', async () =>
   const socket = Buffer.concat([encoded, Buffer.alloc(5000)]);
   const late = Promise.resolve(socket.subarray(0, encoded.length));
   made.reads = { kind: 'fault', fault: 'store-slow', late };
-  const lookup = await made.tiers.fromStore(NAME);
+  const lookup = await fromStore(made.tiers, NAME);
   assert.ok(lookup.kind === 'missed');
   const entry = await lookup.late;
   assert.equal(entry?.encoded.buffer.byteLength, encoded.length);
@@ -267,8 +267,7 @@ test('a full L1 takes an entry of a search at its second sight, and an entry of 
     const [lookup] = await made.tiers.fromStoreMany([name]);
     return [lookup?.kind, made.memory.peek(name.key) !== undefined];
   };
-  const once = (): Promise<unknown> =>
-    new Promise((resolve) => made.tiers.fromStoreTo(NAME, (_error, lookup) => resolve(lookup?.kind)));
+  const once = async (): Promise<unknown> => (await fromStore(made.tiers, NAME)).kind;
   assert.deepEqual([await once(), made.memory.peek('k')], ['found', undefined]);
   assert.equal(await once(), 'found');
   assert.notEqual(made.memory.peek('k'), undefined);
@@ -278,7 +277,8 @@ test('a full L1 takes an entry of a search at its second sight, and an entry of 
   assert.deepEqual(await search(second), ['found', true]);
 
   const third = { ...NAME, key: 'third' };
-  await made.tiers.fromStore(third);
+  const read = await fromStore(made.tiers, third);
+  if (read.kind === 'found') made.tiers.hold(third, read.entry);
   assert.notEqual(made.memory.peek('third'), undefined);
 });
 
@@ -287,16 +287,17 @@ test('a refresh that shares the read of a search still has its entry in L1', asy
   const large = page(made.clock, 'x'.repeat(50_000));
   for (let n = 0; n < 30; n += 1) made.memory.set(`other ${n}`, large);
   made.reads = value(large);
-  const searched = new Promise((resolve) => made.tiers.fromStoreTo(NAME, (_error, lookup) => resolve(lookup?.kind)));
-  await made.tiers.fromStore(NAME);
-  assert.equal(await searched, 'found');
+  const searched = fromStore(made.tiers, NAME);
+  const refreshed = await fromStore(made.tiers, NAME);
+  if (refreshed.kind === 'found') made.tiers.hold(NAME, refreshed.entry);
+  assert.equal((await searched).kind, 'found');
   assert.notEqual(made.memory.peek('k'), undefined);
 });
 
 test('an error while a value is judged ends the read of every caller with that error', async () => {
   const made = harness({ ...unflushed, judge: () => assert.fail('judged') });
   made.reads = value(page(made.clock, 'page'));
-  const both = [made.tiers.fromStore(NAME), made.tiers.fromStore(NAME)];
+  const both = [fromStore(made.tiers, NAME), fromStore(made.tiers, NAME)];
   for (const each of both) await assert.rejects(each, /judged/);
-  await assert.rejects(made.tiers.fromStore(NAME), /judged/, 'the key is free again');
+  await assert.rejects(fromStore(made.tiers, NAME), /judged/, 'the key is free again');
 });

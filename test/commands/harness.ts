@@ -9,7 +9,7 @@ import type { ListenerTls } from '../../src/http/transport/listener.ts';
 import type { AuditEntry } from '../../src/operations/audit/audit.ts';
 import type { Operations } from '../../src/operations/operations.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import type { Search } from '../../src/search/search.ts';
+import type { SearchedDomain } from '../../src/search/domain-search.ts';
 import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
@@ -39,7 +39,7 @@ export const SPEED = 15;
 /** The real admin listener over fake operations that record the requests. */
 export async function adminService(
   t: TestContext,
-  given: Partial<Search> = {},
+  given: Partial<Pick<SearchedDomain, 'explain' | 'search' | 'status'>> = {},
   tls?: ListenerTls,
 ): Promise<AdminService> {
   let [factor, sinceMs, passedMs] = [SPEED, performance.now(), 0];
@@ -52,7 +52,7 @@ export async function adminService(
   const asked: { readonly what: string; readonly body: unknown; readonly headers: IncomingHttpHeaders }[] = [];
   const audit: AuditEntry[] = [];
   const server = createAdminServer({
-    search: { ...createFakeSearch({ clock }), ...given },
+    domains: createFakeSearch({ clock }).domains.map((domain) => ({ ...domain, ...given })),
     operations,
     audit: { ...createFakeAudit(clock), record: (entry) => audit.push(entry) },
     observe: () => {},
@@ -65,7 +65,7 @@ export async function adminService(
     maxUrlBytes: 8192,
     maxPageBytes: 1_000_000,
     token: TOKEN,
-    ...(tls === undefined ? {} : { tls }),
+    tls,
   });
   server.app.addHook('preValidation', async ({ method, url, body, headers }) => {
     asked.push({ what: `${method} ${url.split('?')[0]}`, body, headers });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { traceText } from '../../src/commands/trace.ts';
-import { searchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import type { LiveTrace, RecordedSpan } from '../../src/search/trace-recorder.ts';
 import { adminService, callCli } from './harness.ts';
 
@@ -53,7 +53,9 @@ test('trace searches in the first domain unless another is named, and answers JS
 });
 
 test('a search without a page shows its stages and ends with status 1; a wrong one is refused', async (t) => {
-  const { url } = await adminService(t, { search: () => Promise.reject(searchError('engine-deadline')) });
+  const { url } = await adminService(t, {
+    search: (_prepared, _client, done) => done(new SearchError('engine-deadline')),
+  });
   const failed = await callCli(['trace', 'диван', '--admin', url], { answers: [] });
   assert.equal(failed.code, 1);
   assert.match(failed.out, /outcome +failed/);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Engine, EngineError, type EngineErrorCode } from '../../src/search/engine.ts';
+import { type EngineReason, SearchError } from '../../src/resilience/search-error.ts';
+import type { Engine } from '../../src/search/engine.ts';
 import { LIMIT_MS } from '../until.ts';
 import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
 import { pagesContract } from './engine-pages.ts';
@@ -79,7 +80,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
         const page = engine().search(ask(COMMON, { facets: ['city'] }), AbortSignal.timeout(1 + 2 * index));
         return page.then(
           ({ total }) => total === matching(COMMON).length,
-          (error) => error instanceof EngineError && error.code === 'engine-timeout',
+          (error) => error instanceof SearchError && error.reason === 'engine-timeout',
         );
       });
       const untouched = await search(ask('гитара'));
@@ -108,10 +109,10 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
   });
 }
 
-async function refused(promise: Promise<unknown>, code: EngineErrorCode): Promise<void> {
+async function refused(promise: Promise<unknown>, reason: EngineReason): Promise<void> {
   await assert.rejects(promise, (error) => {
-    assert.ok(error instanceof EngineError, `not an EngineError: ${String(error)}`);
-    assert.equal(error.code, code, error.message);
+    assert.ok(error instanceof SearchError, `not an SearchError: ${String(error)}`);
+    assert.equal(error.reason, reason, error.message);
     return true;
   });
 }

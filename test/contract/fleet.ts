@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { SeedItem, Store, StoreEpoch } from '../../src/cache/store.ts';
+import { readOnce, type SeedItem, type Store, type StoreEpoch } from '../../src/cache/store.ts';
 import { until } from '../until.ts';
 
 export interface FleetUnderTest {
@@ -59,7 +59,7 @@ export function fleetContract(under: () => FleetUnderTest): void {
       assert.deepEqual(twice, [{ kind: 'stored' }, { kind: 'kept' }]);
       const large = Array.from({ length: 6 }, (_, index) => seed(`large-${index}`, String(index).repeat(900_000)));
       assert.ok((await store.seedMany(large)).every(({ kind }) => kind === 'stored'));
-      for (const item of large) assert.deepEqual(await store.read(item.name, DEADLINE_MS), readOf(item));
+      for (const item of large) assert.deepEqual(await readOnce(store, item.name, DEADLINE_MS), readOf(item));
     });
 
     test('an entry expires with its lifetime, and a kept entry keeps its own lifetime', async () => {
@@ -68,8 +68,8 @@ export function fleetContract(under: () => FleetUnderTest): void {
       const kept = seed('kept', 'new', 50);
       await store.write(kept.name, Buffer.from('old'), TTL_MS);
       assert.deepEqual(await store.seedMany([short, kept]), [{ kind: 'stored' }, { kind: 'kept' }]);
-      await until('it to expire', async () => (await store.read(short.name, DEADLINE_MS)).kind === 'absent');
-      assert.deepEqual(await store.read(kept.name, DEADLINE_MS), { kind: 'value', value: Buffer.from('old') });
+      await until('it to expire', async () => (await readOnce(store, short.name, DEADLINE_MS)).kind === 'absent');
+      assert.deepEqual(await readOnce(store, kept.name, DEADLINE_MS), { kind: 'value', value: Buffer.from('old') });
     });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { leaseNames } from '../../src/cache/lease.ts';
-import type { LeaseNames, LeaseTake, Store } from '../../src/cache/store.ts';
+import { type LeaseNames, type LeaseTake, readOnce, type Store } from '../../src/cache/store.ts';
 import { until } from '../until.ts';
 
 export interface LeasesUnderTest {
@@ -16,8 +16,8 @@ const DEADLINE_MS = 60_000;
 const TTL_MS = 60_000;
 const HELD = { kind: 'held' };
 const PASS = { kind: 'pass' };
-const FREE = { kind: 'free' };
-const TAKEN = { kind: 'taken' };
+const FREE = { kind: 'free', value: undefined };
+const TAKEN = { kind: 'taken', value: undefined };
 const FENCED = { kind: 'dropped', fault: 'fenced' };
 const STORED = { kind: 'stored' };
 
@@ -64,7 +64,7 @@ export function leaseContract(store: () => Store): void {
         assert.deepEqual(await write(on, 'a', value), STORED, id);
         const found = await look(on);
         assert.ok(found.kind === 'free' && found.value?.equals(value), `${id} came back changed`);
-        const read = await store().read(on.entry, DEADLINE_MS);
+        const read = await readOnce(store(), on.entry, DEADLINE_MS);
         assert.ok(read.kind === 'value' && read.value.equals(value), id);
         assert.equal((await take(on, 'b')).kind, 'taken', id);
       }

@@ -110,7 +110,7 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
         const reply = await ask(node, ...command);
         assert.ok(reply.kind === 'refused' && reply.detail.includes('the doctor'), command.join(' '));
       }
-      const names = (stats: readonly string[]): readonly string[] => stats.filter((line) => !/info|ping/.test(line));
+      const names = (stats: readonly string[]): readonly string[] => stats.filter((line) => !/info|ping|replconf/.test(line));
       assert.deepEqual(names(await sent()), names(before));
     });
 

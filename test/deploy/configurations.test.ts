@@ -87,7 +87,9 @@ test('deploy/production.example.yaml loads with the variables it names, and need
   const settings = load('deploy/production.example.yaml', env);
   assert.deepEqual(
     settings.domains.map(({ name, store, engine }) => [
-      ...[name, store.kind, 'tls' in store && store.tls?.ca === pem.cert],
+      name,
+      store.kind,
+      'tls' in store && store.tls?.ca === pem.cert,
       engine.kind === 'sphinx' && engine.tls?.ca === pem.cert,
     ]),
     [

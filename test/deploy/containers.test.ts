@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { Redis } from 'ioredis';
 import { parse } from 'yaml';
 import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { loadSettings } from '../../src/config/load.ts';
@@ -213,11 +214,25 @@ test('every secret comes from the environment, without a default', () => {
   }
 });
 
+/** Settings of a server that loses nothing but a cache, and never stops to save or to free memory. */
+const CACHE = {
+  save: '',
+  appendonly: 'no',
+  'rdb-del-sync-files': 'yes',
+  'maxmemory-policy': 'allkeys-lru',
+  'lazyfree-lazy-eviction': 'yes',
+  'lazyfree-lazy-user-flush': 'yes',
+  'latency-monitor-threshold': '50',
+  'cluster-enabled': 'yes',
+  'cluster-require-full-coverage': 'no',
+  'protected-mode': 'yes',
+};
+
 for (const [node, program] of [
   ['goods-1', 'redis'],
   ['auto-1', 'valkey'],
 ] as const) {
-  test(`the command of ${node} starts a ${program} that requires the password and does not show it`, async (t) => {
+  test(`the command of ${node} starts a ${program} that is a pure cache, requires the password and does not show it`, async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'serpcache-node-'));
     const [port = 0] = await freePorts(1);
     const service = compose.services[node];
@@ -237,7 +252,12 @@ for (const [node, program] of [
       spawnSync('sh', ['-c', probe], { env: { PATH: process.env['PATH'], ...given } }).status === 0;
     const [command = '', ...args] = (service?.command ?? []).map(here);
     const server = await startProcess({
-      ...{ name: node, command, args, cwd: folder, logFile: join(folder, 'log'), env },
+      name: node,
+      command,
+      args,
+      cwd: folder,
+      logFile: join(folder, 'log'),
+      env,
       ready: async () => isHealthy(env),
     });
     t.after(async () => {
@@ -250,5 +270,11 @@ for (const [node, program] of [
     assert.match(arguments_, new RegExp(`^${program}-server `));
     assert.ok(!arguments_.includes(password));
     assert.equal(statSync(join(folder, 'password.conf')).mode & 0o777, 0o600);
+    const client = new Redis({ port, password, lazyConnect: true, retryStrategy: null });
+    client.on('error', () => {}); // the commands reject with the same error
+    t.after(() => client.disconnect());
+    await client.connect();
+    for (const [name, value] of Object.entries(CACHE))
+      assert.deepEqual(await client.config('GET', name), [name, value]);
   });
 }

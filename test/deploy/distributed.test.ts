@@ -36,15 +36,6 @@ test('both kinds of server have the same parts, each on two machines of a privat
   for (const address of sphinx) assert.match(address, /^10\.\d+\.\d+\.\d+:9312$/);
 });
 
-test('every setting of a distributed index has its reason above it', () => {
-  for (const file of FILES) {
-    const blocks = textOf(file).split(/\n\s*\n|(?<=[{])\n/);
-    const settings = blocks.filter((block) => /^\s*\w+ =/m.test(block));
-    const bare = settings.filter((block) => !block.includes('#') && !/^\s*type = distributed\s*$/.test(block));
-    assert.deepEqual(bare, [], file);
-  }
-});
-
 test('searchd starts from the shipped front while its agents are away, without a complaint', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-deploy-'));
   const [port = 0, dead = 0] = await freePorts(2);

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -24,7 +25,7 @@ import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
 import { createFullMetrics, type Exposition, nodes, scrape, statusOf } from '../metrics/harness.ts';
 import { until } from '../until.ts';
-import { resultLabelsOf } from './promql.ts';
+import { resultLabelsOf, selectorsOf } from './promql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -45,6 +46,21 @@ export async function exposedMetrics(): Promise<ReadonlyMap<string, ReadonlySet<
     known.set(record, new Set(resultLabelsOf(expr, (metric) => known.get(metric) ?? [])));
   }
   return known;
+}
+
+/** Every metric and label of the expression is exposed. @param added labels that a scrape adds to every series. */
+export function assertExposed(
+  expression: string,
+  exposed: ReadonlyMap<string, ReadonlySet<string>>,
+  where = expression,
+  added: readonly string[] = [],
+): void {
+  for (const { metric, labels } of selectorsOf(expression)) {
+    const known = exposed.get(metric);
+    assert.ok(known !== undefined, `there is no metric ${metric}: ${where}`);
+    const unknown = labels.filter((label) => !known.has(label) && !added.includes(label));
+    assert.deepEqual(unknown, [], `${metric} has no such label: ${where}`);
+  }
 }
 
 /** The series of the page of one process with one domain, after an event of each kind and with each closed label value. */
@@ -179,8 +195,14 @@ function k6Metrics(): readonly string[] {
     Gauge: ['vus', 'vus_max'],
     Rate: ['http_req_failed', 'checks'],
     Trend: [
-      ...['http_req_duration', 'http_req_waiting', 'http_req_connecting', 'http_req_tls_handshaking'],
-      ...['http_req_blocked', 'http_req_sending', 'http_req_receiving', 'iteration_duration'],
+      'http_req_duration',
+      'http_req_waiting',
+      'http_req_connecting',
+      'http_req_tls_handshaking',
+      'http_req_blocked',
+      'http_req_sending',
+      'http_req_receiving',
+      'iteration_duration',
     ],
   };
   const suffixes: Readonly<Record<string, string>> = { Counter: '_total', Gauge: '', Rate: '_rate', Trend: '_p99' };

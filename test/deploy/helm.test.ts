@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { exposedMetrics } from './exposed.ts';
+import { assertExposed, exposedMetrics } from './exposed.ts';
 import { selectorsOf } from './promql.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -106,11 +106,7 @@ test("the adapter's queries name metrics of the service, and give what the autos
     .replaceAll('<<.GroupBy>>', 'pod');
   // The Prometheus operator adds these to each series that a ServiceMonitor scrapes.
   const added = ['namespace', 'pod'];
-  for (const { metric, labels } of [series, ...selectorsOf(query)]) {
-    const known = exposed.get(metric);
-    assert.ok(known !== undefined, `there is no ${metric}`);
-    for (const label of labels) assert.ok(known.has(label) || added.includes(label), `${metric} has no ${label}`);
-  }
+  for (const one of [rule.seriesQuery, query]) assertExposed(one, exposed, one, added);
   assert.match(series.metric, new RegExp(rule.name.matches));
   const read = [...text(chart, 'templates', 'scaling.yaml').matchAll(/metric: \{ name: (\w+) \}/g)];
   assert.deepEqual(

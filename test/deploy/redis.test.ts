@@ -1,17 +1,30 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
 import { openUsers, operatorOf, passwordOf, userLines } from '../../deploy/check/stores-service.ts';
-import { directivesOf, pathOf, textOf } from '../../deploy/check/stores-windows.ts';
+import {
+  backlogBytes,
+  clusterFailoverBoundMs,
+  directivesOf,
+  failoverBoundMs,
+  numberOf,
+  optionalDirectivesOf,
+  partitionWindowMs,
+  pathOf,
+  repeatedFailoverBoundMs,
+  replicaRule,
+  sentinelTimes,
+  startDelayMs,
+  textOf,
+} from '../../deploy/check/stores-windows.ts';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../loadtest/stack/redis-node.ts';
 import { until } from '../until.ts';
 
-const FILES = readdirSync(pathOf('.'));
 const USERS = [...textOf('users.acl').matchAll(/^user (\S+) off/gm)].map(([, name = '']) => name);
 
 function folderOf(t: TestContext): string {
@@ -33,19 +46,6 @@ function clientAs(t: TestContext, port: number, user?: { readonly username: stri
   t.after(() => client.disconnect());
   return client;
 }
-
-test('each group of directives has its reason above it, and the page names every file and user', () => {
-  const page = textOf('README.md');
-  for (const file of FILES.filter((name) => name !== 'README.md')) {
-    assert.ok(page.includes(file), `README.md does not name ${file}`);
-    if (!file.endsWith('.conf')) continue;
-    const groups = textOf(file).matchAll(/^# ---.*\n(.*)$/gm);
-    for (const [, first = ''] of groups) assert.match(first, /^# /, `${file}: ${first} has no reason above it`);
-  }
-  for (const user of [...USERS, ...[...textOf('sentinel-users.acl').matchAll(/^user (\S+)/gm)].map(([, one]) => one)]) {
-    assert.ok(page.includes(`| ${user} `), `README.md does not explain ${user}`);
-  }
-});
 
 test('no directive of an overlay stands in a cache file, except those that control.conf changes', () => {
   const namesIn = (file: string): readonly string[] => directivesOf(file).map((line) => line.split(' ')[0] ?? '');
@@ -89,6 +89,28 @@ test('what no server would complain of has the value that its reason asks for', 
   assert.match(directivesOf('sentinel.conf').join('\n'), /^sentinel monitor serpcache <master-address> 6379 2$/m);
 });
 
+test('a server with replicas starts later than any failover ends, with Sentinel and in a cluster', () => {
+  assert.ok(startDelayMs() > repeatedFailoverBoundMs(sentinelTimes()));
+  assert.ok(startDelayMs() > clusterFailoverBoundMs(numberOf('cluster.conf', 'cluster-node-timeout')));
+});
+
+test('Sentinel and a cluster wait for a silent master equally long', () => {
+  assert.equal(sentinelTimes().downAfterMs, numberOf('cluster.conf', 'cluster-node-timeout'));
+});
+
+test('a cache has no bound in a partition, and a control store with a replica has one', () => {
+  assert.equal(partitionWindowMs(replicaRule()), Number.POSITIVE_INFINITY);
+  const [strict = ''] = optionalDirectivesOf('control.conf', /^min-replicas-to-write$/);
+  const minReplicas = Number(strict.split(' ')[1]);
+  assert.ok(partitionWindowMs({ ...replicaRule(), minReplicas }) < failoverBoundMs(sentinelTimes()));
+});
+
+test('the backlog holds a mebibyte a second for a minute, and less than a replica may fall behind', () => {
+  const size = numberOf('replicas.conf', 'repl-backlog-size');
+  assert.ok(size >= backlogBytes({ bytesPerSecond: 2 ** 20, outageSeconds: 60 }));
+  assert.ok(backlogBytes({ bytesPerSecond: 2 ** 21, outageSeconds: 60 }) > size);
+});
+
 // Each has its own servers.
 describe('over real servers', { concurrency: 3 }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
@@ -119,7 +141,8 @@ describe('over real servers', { concurrency: 3 }, () => {
     const folder = folderOf(t);
     const users = openUsers('users.acl', folder);
     const { nodes, stop } = await startStandalone({
-      ...{ flavour: 'redis', operator: operatorOf(users.passwords) },
+      flavour: 'redis',
+      operator: operatorOf(users.passwords),
       config: userLines(users),
     });
     t.after(stop);
@@ -171,7 +194,10 @@ describe('over real servers', { concurrency: 3 }, () => {
     const config = [...userLines(users), `include ${pathOf('replicas.conf')}`, 'maxmemory 256mb'];
     const nodeAt = (port: number, more: readonly string[]) =>
       startRedisNode({
-        ...{ flavour: 'valkey', port, operator, directory: join(folder, String(port)) },
+        flavour: 'valkey',
+        port,
+        operator,
+        directory: join(folder, String(port)),
         config: [...config, ...more],
       });
     const master = await nodeAt(masterPort, []);

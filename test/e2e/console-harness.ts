@@ -40,7 +40,7 @@ export async function startConsoleService(
     stop: async () => void (await server.close()),
   };
   const server = createAdminServer({
-    search: createFakeSearch({ clock: systemClock }),
+    domains: createFakeSearch({ clock: systemClock }).domains,
     operations: {
       ...operations,
       watch: () => {

@@ -130,23 +130,4 @@ describe('the doctor of a running service', () => {
     }
     await node.command('DEL', ...PLANTED);
   });
-
-  test('a changed setting needs its name, and is written to the audit', async () => {
-    await node.command('CONFIG', 'SET', 'latency-monitor-threshold', '0');
-    const { code } = await doctor('--enable', 'latency-monitor', '--yes', '--reason', 'a ticket');
-    assert.equal(code, 0);
-    assert.deepEqual(await node.command('CONFIG', 'GET', 'latency-monitor-threshold'), [
-      'latency-monitor-threshold',
-      '50',
-    ]);
-    const audit = await fetch(`${service.adminUrl}/admin/audit`, { headers: { authorization: `Bearer ${TOKEN}` } });
-    assert.match(await audit.text(), /doctor-enable/);
-  });
-
-  test('a service that is gone is told, when it was named', async () => {
-    const { adminUrl } = service;
-    await service.process().stop();
-    const { code, out } = await doctor('--json', '--admin', adminUrl);
-    assert.deepEqual([code, out], [3, '']);
-  });
 });

@@ -100,23 +100,6 @@ test('a catalogue of the user is indexed by one command and searched', async () 
   assert.match(bad.stderr, /own\.ndjson.*4.*title/s);
 });
 
-test('wrong arguments are refused with the usage, and --help prints the help', async () => {
-  for (const [args, message] of [
-    [['index'], /usage: serpcache index \[--init\] <domain>/],
-    [['index', 'nosuch', 'x.csv'], /configured: goods, auto, realty, jobs/],
-    [['index', 'goods', 'x.csv', '--frobnicate'], /usage/],
-    [['frobnicate'], /no command "frobnicate"; see: serpcache --help/],
-    [['config', 'frobnicate'], /check, schema or reference/],
-  ] as const) {
-    const { code, stderr } = await cli(args);
-    assert.equal(code, 64, args.join(' '));
-    assert.match(stderr, message);
-  }
-  const help = await cli(['--help']);
-  assert.equal(help.code, 0);
-  assert.match(help.stdout, /serpcache index.*serpcache drill|serpcache drill.*serpcache index/s);
-});
-
 test('a wrong configuration lists every fault at once and exits 78', async () => {
   const config = join(directory, 'wrong.yaml');
   writeFileSync(config, 'memory: { maxBytes: lots }\ndomains:\n  goods: { engine: { kind: oracle } }\n');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { embeddedDomains } from '../../src/config/load.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
@@ -10,8 +10,6 @@ import { createOperator } from './operator-harness.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const TOKEN = 'a-token-for-a-first-drill';
-/** `SERPCACHE_FIRST_DRILLS=10 node --test test/e2e/first-drill.slow.test.ts` runs the path ten times, in about 15 minutes. */
-const runs = Math.min(50, Math.max(1, Math.trunc(Number(process.env['SERPCACHE_FIRST_DRILLS'] ?? 1)) || 1));
 
 /** The commands of the README in an empty folder: `npm start`, `npm run traffic` until it is stopped, the canary. */
 async function firstDrill(): Promise<{
@@ -26,8 +24,13 @@ async function firstDrill(): Promise<{
   const env = { SERPCACHE_CONFIG: 'serpcache.yaml', PORT: `${port}`, ADMIN_PORT: `${adminPort}`, ADMIN_TOKEN: TOKEN };
   const part = (name: string, file: string, ready: () => Promise<boolean>) =>
     startProcess({
-      ...{ name, command: process.execPath, args: [join(ROOT, file)], cwd: directory, env },
-      ...{ logFile: join(directory, `${name}.log`), ready },
+      name,
+      command: process.execPath,
+      args: [join(ROOT, file)],
+      cwd: directory,
+      env,
+      logFile: join(directory, `${name}.log`),
+      ready,
     });
   const running = [await part('serpcache', 'src/main.ts', () => accepts(port))];
   try {
@@ -49,16 +52,12 @@ function isWarm(directory: string): boolean {
   return readFileSync(join(directory, 'traffic.log'), 'utf8').includes('warm after');
 }
 
-describe('the first drill of a newcomer, by the README', () => {
-  for (let run = 1; run <= runs; run += 1) {
-    test(`passes, and reports no figure that it has not measured (${run} of ${runs})`, async () => {
-      const { code, journal } = await firstDrill();
-      const { verdict, learned } = journal;
-      assert.deepEqual([code, verdict?.kind], [0, 'passed'], verdict?.detail ?? 'no verdict');
-      const [{ survival, stages = [] } = {}] = learned;
-      assert.equal(stages.length, 1, 'it was flushed');
-      assert.deepEqual([survival?.amplification, survival?.survivable], [undefined, undefined]);
-      assert.ok((stages[0]?.lowest ?? 0) < (stages[0]?.before ?? 0), JSON.stringify(stages));
-    });
-  }
+test('the first drill of a newcomer, by the README, passes and reports no figure that it has not measured', async () => {
+  const { code, journal } = await firstDrill();
+  const { verdict, learned } = journal;
+  assert.deepEqual([code, verdict?.kind], [0, 'passed'], verdict?.detail ?? 'no verdict');
+  const [{ survival, stages = [] } = {}] = learned;
+  assert.equal(stages.length, 1, 'it was flushed');
+  assert.deepEqual([survival?.amplification, survival?.survivable], [undefined, undefined]);
+  assert.ok((stages[0]?.lowest ?? 0) < (stages[0]?.before ?? 0), JSON.stringify(stages));
 });

@@ -32,6 +32,12 @@ export interface Member {
   readonly cacheStatusOf: (text: string, more?: string) => Promise<string>;
   /** @throws when it is refused */
   readonly page: (text: string, more?: string) => Promise<{ readonly total: number; readonly ids: readonly string[] }>;
+  /** Since its start. */
+  readonly engineCalls: () => Promise<number>;
+}
+
+export async function engineCallsOf(members: readonly Member[]): Promise<number> {
+  return (await Promise.all(members.map((member) => member.engineCalls()))).reduce((sum, each) => sum + each, 0);
 }
 
 /** A slow machine renews late: an owner that lives must not lose its drill. */
@@ -73,70 +79,90 @@ export function startFleet(candidates?: Readonly<Record<string, object>>): Promi
     await Promise.allSettled([cluster, control, engine, other?.then(keep)]);
     const candidate = await other;
     const [{ nodes }, controlNode, searchd] = await Promise.all([cluster, control, engine]);
-    const config = JSON.stringify({
-      admin: { token: TOKEN },
-      // On a busy machine a late event loop does not mean that the process is overloaded.
-      public: { drain: '2s', maxLoopDelay: '1m' },
-      log: { hitSample: 0 },
-      drills: { lease: `${LEASE_MS}ms` },
+    const config = configurationOf(searchd, {
       control: { kind: 'standalone', nodes: [controlNode.address] },
-      domains: {
-        goods: {
-          // For the same reason, a late reply does not mean that the store or the engine is slow.
-          store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true, ...PATIENT },
-          patience: '10s',
-          ...(candidate === undefined
-            ? {}
-            : {
-                candidates: { valkey: { kind: 'standalone', nodes: [candidate.address], ...PATIENT }, ...candidates },
-              }),
-          engine: {
-            kind: 'sphinx',
-            host: searchd.host,
-            port: searchd.port,
-            index: 'goods',
-            idAttribute: 'doc_id',
-            deadline: '5s',
-            hardDeadline: '10s',
-          },
-          // No entry expires during the tests: only operators remove entries.
-          freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
-          attributes: {
-            category: { type: 'string', facet: true },
-            city: { type: 'string', facet: true },
-            price: { type: 'integer', sort: true },
-          },
-        },
+      store: { kind: 'cluster', nodes: nodes.map(({ address }) => address), dedicated: true },
+      candidates: candidate && {
+        valkey: { kind: 'standalone', nodes: [candidate.address], ...PATIENT },
+        ...candidates,
       },
     });
     const checkout = join(import.meta.dirname, '..', '..');
     const all = await services(['one', 'two', 'spare'], { checkout });
-    const memberOf = (service: ServiceProcess | undefined): Member => {
-      if (service === undefined) throw new Error('three processes are needed');
-      return {
-        service,
-        operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
-        start: () => service.start(config),
-        page: async (text, more = '') => {
-          const { status, body } = await ask(service, text, more);
-          if (status !== 200) throw new Error(`${text}: ${body}`);
-          const { total, results } = JSON.parse(body) as { total: number; results: readonly { id: string }[] };
-          return { total, ids: results.map(({ id }) => id) };
-        },
-        cacheStatusOf: async (text, more = '') => {
-          const { status, cacheStatus, body } = await ask(service, text, more);
-          return status === 200 ? cacheStatus : body;
-        },
-      };
-    };
-    const members = [memberOf(all[0]), memberOf(all[1])] as const;
+    const [first, second, spare] = all.map((service) => memberOf(service, config));
+    if (first === undefined || second === undefined || spare === undefined)
+      throw new Error('three processes are needed');
+    const members = [first, second] as const;
     await Promise.all(members.map((member) => member.start()));
     await Promise.all(members.map(({ service }) => waitUntilReady(service)));
     const { repeated } = queriesOf(goods.documents, REPEATED);
     const texts = repeated.filter((text) => text !== BROAD);
-    const withCandidate = candidate === undefined ? {} : { candidate };
-    return { members, spare: memberOf(all[2]), nodes, controlNode, texts, stop, ...withCandidate };
+    return { members, spare, nodes, controlNode, candidate, texts, stop };
   });
+}
+
+interface Stores {
+  readonly store: object;
+  readonly control?: object;
+  readonly candidates?: object;
+}
+
+/** The configuration of a process with the domain `goods`, for a busy machine. */
+export function configurationOf(
+  searchd: { readonly host: string; readonly port: number },
+  { store, control, candidates }: Stores,
+): string {
+  return JSON.stringify({
+    admin: { token: TOKEN },
+    // On a busy machine a late event loop does not mean that the process is overloaded.
+    public: { drain: '2s', maxLoopDelay: '1m' },
+    log: { hitSample: 0 },
+    drills: { lease: `${LEASE_MS}ms` },
+    control,
+    domains: {
+      goods: {
+        // For the same reason, a late reply does not mean that the store or the engine is slow.
+        store: { ...store, ...PATIENT },
+        patience: '10s',
+        candidates,
+        engine: {
+          kind: 'sphinx',
+          host: searchd.host,
+          port: searchd.port,
+          index: 'goods',
+          idAttribute: 'doc_id',
+          deadline: '5s',
+          hardDeadline: '10s',
+        },
+        // No entry expires during the tests: only operators remove entries.
+        freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
+        attributes: {
+          category: { type: 'string', facet: true },
+          city: { type: 'string', facet: true },
+          price: { type: 'integer', sort: true },
+        },
+      },
+    },
+  });
+}
+
+export function memberOf(service: ServiceProcess, config: string): Member {
+  return {
+    service,
+    operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
+    start: () => service.start(config),
+    page: async (text, more = '') => {
+      const { status, body } = await ask(service, text, more);
+      if (status !== 200) throw new Error(`${text}: ${body}`);
+      const { total, results } = JSON.parse(body) as { total: number; results: readonly { id: string }[] };
+      return { total, ids: results.map(({ id }) => id) };
+    },
+    cacheStatusOf: async (text, more = '') => {
+      const { status, cacheStatus, body } = await ask(service, text, more);
+      return status === 200 ? cacheStatus : body;
+    },
+    engineCalls: () => service.metric('serpcache_engine_calls_total'),
+  };
 }
 
 /** Fills L1 of each process and L2. @param more parameters that make keys of their own. */

@@ -6,7 +6,16 @@ import { keyOfStoreName } from '../../src/operations/flush/preview.ts';
 import { storedNameOf } from '../../src/search/key.ts';
 import { namesOf } from '../faults/store-entries.ts';
 import { until } from '../until.ts';
-import { BROAD, type Fleet, fillCaches, isHit, type Member, missStatuses, startFleet } from './fleet-harness.ts';
+import {
+  BROAD,
+  engineCallsOf,
+  type Fleet,
+  fillCaches,
+  isHit,
+  type Member,
+  missStatuses,
+  startFleet,
+} from './fleet-harness.ts';
 import { startTraffic, type TrafficAnswer } from './operator-harness.ts';
 
 /** Flushes, purges and suppressions on two processes with one cluster. The tests depend on each other, in order. */
@@ -23,11 +32,6 @@ describe('flushes, purges and suppressions of a fleet', () => {
   const followed = async (): Promise<void> => {
     const { revision } = await one.operator.control('goods');
     await until('the other process to follow', async () => (await two.operator.control('goods')).revision >= revision);
-  };
-
-  const engineCalls = async (): Promise<number> => {
-    const calls = fleet.members.map(({ service }) => service.metric('serpcache_engine_calls_total'));
-    return (await Promise.all(calls)).reduce((sum, each) => sum + each, 0);
   };
 
   test('a document suppressed under load is gone from both processes, and from one that starts later', async () => {
@@ -85,7 +89,7 @@ describe('flushes, purges and suppressions of a fleet', () => {
   test('after a refresh, pages are served as stale at once and computed again in the background', async () => {
     const texts = fleet.texts.slice(0, 20);
     await fillCaches(fleet.members, texts, '');
-    const calls = await engineCalls();
+    const calls = await engineCallsOf(fleet.members);
     const refresh = await one.operator.post('/admin/flush', { domain: 'goods', mode: 'refresh', indexVersion: 'v2' });
     assert.equal(refresh.status, 200, JSON.stringify(refresh.body));
     const first = await Promise.all(texts.map((text) => one.cacheStatusOf(text)));
@@ -105,7 +109,7 @@ describe('flushes, purges and suppressions of a fleet', () => {
       [],
     );
     await until('all pages to be fresh again', async () => (await missStatuses(fleet.members, texts, '')).length === 0);
-    assert.ok((await engineCalls()) >= calls + texts.length);
+    assert.ok((await engineCallsOf(fleet.members)) >= calls + texts.length);
   });
 
   test('an erasure of three tenths by key removes exactly their keys from the store', async () => {

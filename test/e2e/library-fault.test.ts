@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { startRespServer } from '../fakes/resp-server.ts';
 import { buildSmallIndex } from '../fakes/small-service.ts';
 import { until } from '../until.ts';
+import { startService } from './service-harness.ts';
 
 const LIBRARY = '/app/node_modules/ioredis/built/DataHandler.js';
 
@@ -33,39 +33,24 @@ async function start(t: TestContext, file: string, how: How = 'throw') {
   const store = await startRespServer();
   t.after(store.stop);
   store.answer(([command]) => (command === 'GET' ? '+fault\r\n' : undefined));
-  const config = join(folder, 'serpcache.yaml');
-  writeFileSync(
-    config,
-    `
-public: { maxLoopDelay: 1m }
-domains:
-  goods:
+  const domain = `  goods:
     patience: 10s
     store: { kind: standalone, nodes: ["127.0.0.1:${store.port}"], deadline: 1s }
-    engine: { kind: sqlite, directory: index, workers: 1, deadline: 5s, hardDeadline: 10s }
+    engine: { kind: sqlite, directory: ${folder}/index, workers: 1, deadline: 5s, hardDeadline: 10s }
     attributes: {}
-`,
-  );
-  await buildSmallIndex(loadSettings({ env: { SERPCACHE_CONFIG: config }, cwd: folder }), folder);
+`;
+  const readFile = (): string => `domains:\n${domain}`;
+  await buildSmallIndex(loadSettings({ env: { SERPCACHE_CONFIG: 'a.yaml' }, cwd: folder, readFile }), folder);
   const preload = join(folder, 'preload.mjs');
   writeFileSync(preload, preloadOf(file, how));
-  const [port = 0, adminPort = 0] = await freePorts(2);
-  const running = await startProcess({
-    name: 'serpcache',
-    command: process.execPath,
-    args: ['--import', preload, join(import.meta.dirname, '../../src/main.ts')],
-    cwd: folder,
-    env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
-    logFile: join(folder, 'log'),
-    ready: () => accepts(port),
-  });
-  t.after(() => running.stop(0));
+  const service = await startService(domain, { NODE_OPTIONS: `--import=${preload}` });
+  t.after(service.stop);
   const asked = async (path: string): Promise<number> => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    const response = await fetch(`${service.url}${path}`);
     await response.arrayBuffer();
     return response.status;
   };
-  return { store, running, asked, log: () => readFileSync(join(folder, 'log'), 'utf8') };
+  return { store, running: service.process(), asked, log: service.log };
 }
 
 test('a fault that ioredis throws in a later tick ends its connection: the search is answered, and the log tells', async (t) => {

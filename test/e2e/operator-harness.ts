@@ -180,8 +180,3 @@ function idsOf(reply: Reply | undefined): readonly string[] {
   const { results = [] } = JSON.parse(reply.body) as { results?: readonly { readonly id: string }[] };
   return results.map(({ id }) => id);
 }
-
-/** 0–1; NaN without answers. */
-export function hitRatio(answers: readonly TrafficAnswer[]): number {
-  return answers.filter(({ result }) => result === 'hit-l1' || result === 'hit-l2').length / answers.length;
-}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { describePage, HOSTILE_MARKUP } from './page-harness.ts';
 
 describePage('the page when things go wrong', ({ service, open, at }) => {
@@ -18,52 +18,8 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     assert.deepEqual(complaints, []);
   });
 
-  it('markup in the address is text: query, domain, filter, sort, page', async () => {
-    const { page, complaints } = await open();
-    for (const [name, status] of Object.entries({ q: 200, domain: 404, filter: 400, sort: 400, page: 400 })) {
-      const response = await page.goto(at({ q: 'кроссовки', [name]: HOSTILE_MARKUP }));
-      assert.equal(response?.status(), status, name);
-      await page.click('.search button');
-      await page.waitForSelector('#app:not([aria-busy])');
-      assert.equal(await page.locator('#app img, #app script').count(), 0);
-      // The browser logs every refused fetch; another message would come from the markup.
-      assert.deepEqual(
-        complaints.filter((text) => !text.startsWith('Failed to load resource')),
-        [],
-        name,
-      );
-    }
-  });
-
-  it('an engine that does not escape can write no markup but <em> into the page', async () => {
-    const { page, complaints } = await open();
-    await page.goto(at({}));
-    const snippet =
-      '<em>a</em><img src=x onerror=alert(1)><em onclick=alert(2)>b</em>&lt;i&gt;<script>alert(3)</script>';
-    const results = [{ id: '1', title: 't', snippet, score: 1, attributes: {} }];
-    const answer = {
-      query: 'a',
-      domain: 'goods',
-      page: 1,
-      limit: 20,
-      total: 1,
-      totalRelation: 'eq',
-      results,
-      facets: {},
-    };
-    await page.route('**/search?*', (route) => route.fulfill({ json: answer }));
-    await page.fill('#query', 'a');
-    await page.keyboard.press('Enter');
-    await page.waitForSelector('.snippet');
-    assert.equal(
-      await page.locator('.snippet').innerHTML(),
-      '<em>a</em>&lt;img src=x onerror=alert(1)&gt;&lt;em onclick=alert(2)&gt;b&lt;i&gt;&lt;script&gt;alert(3)&lt;/script&gt;',
-    );
-    assert.deepEqual(complaints, []);
-  });
-
   it('a shed search says when to try again, with and without scripts, and the second try works', async () => {
-    service().search.before = () => Promise.reject(new SearchError('overloaded', 'The queue is full.', 3000));
+    service().search.before = () => Promise.reject(new SearchError('queue-full', undefined, { retryAfterMs: 3000 }));
     const plain = await open({ javaScriptEnabled: false });
     const response = await plain.page.goto(at({ q: 'asics gel' }));
     assert.equal(response?.status(), 503);
@@ -79,17 +35,6 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     service().search.before = async () => {};
     await page.click('[role=alert] .button');
     await page.waitForSelector('.list li');
-  });
-
-  it('a refused filter lists the allowed ones and offers the query without filters', async () => {
-    const { page } = await open({ locale: 'ru-RU' });
-    await page.goto(at({ q: 'кроссовки', filter: 'nope:1' }));
-    const alert = page.locator('[role=alert]');
-    assert.match((await alert.textContent()) ?? '', /не имеет смысла.*category, city, price, date/);
-    assert.equal(await alert.locator('.detail').getAttribute('lang'), null);
-    await alert.locator('.button').click();
-    await page.waitForSelector('.list li');
-    assert.equal(new URL(page.url()).searchParams.has('filter'), false);
   });
 
   it('an unreachable service is reported, and the page stays usable', async () => {
@@ -139,29 +84,6 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     assert.equal(await page.inputValue('#query'), 'samba adidas');
   });
 
-  it('every source has its text: store, stale, failed engine, shared, lifeboat', async () => {
-    const hit = { kind: 'hit' } as const;
-    const missed = { kind: 'forward', why: 'uri-miss' } as const;
-    const failed = { kind: 'forward', why: 'stale', forwardStatus: 504 } as const;
-    const shared = { kind: 'forward', why: 'uri-miss', collapsed: true } as const;
-    const cases = [
-      [{ outcome: 'hit-l2', l1: missed, l2: hit }, 'from the store'],
-      [{ outcome: 'stale', l1: hit, remainingMs: -12_000 }, 'stale, being refreshed'],
-      [{ outcome: 'stale', l1: failed, remainingMs: -12_000 }, 'stale: the engine could not answer'],
-      [{ outcome: 'collapsed', l1: shared }, 'computed by the engine, shared with another request'],
-      [{ outcome: 'lifeboat', l1: missed }, 'from the reserve index'],
-    ] as const;
-    const { page } = await open();
-    for (const [parts, words] of cases) {
-      service().search.dress = ({ l2: _, ...answer }) => ({ ...answer, ...parts });
-      await page.goto(at({ q: 'iphone 13' }));
-      assert.equal(await page.locator('.source').textContent(), words);
-      await page.click('.search button');
-      await page.waitForSelector('.took:has-text("in all")');
-      assert.equal(await page.locator('.source').textContent(), words);
-    }
-  });
-
   it('very long words break at 390 px, and nothing scrolls sideways', async () => {
     const { page } = await open({ viewport: { width: 390, height: 844 } });
     const word = 'ж'.repeat(200);
@@ -187,5 +109,51 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     await page.waitForSelector('html[lang=ru]');
     assert.equal(await page.locator('.search button').textContent(), 'Найти');
     assert.equal(await page.locator('.list h3').first().getAttribute('lang'), null);
+  });
+
+  it('a bound typed as the page prints it is accepted, and one that is no number is refused by the input', async () => {
+    for (const javaScriptEnabled of [true, false]) {
+      const { page, complaints } = await open({ javaScriptEnabled });
+      await page.setViewportSize({ width: 1280, height: 844 });
+      await page.goto(at({ q: 'особое' }));
+      await page.fill('input[name="price.from"]', '7\u00a0200\u202f000');
+      await page.fill('input[name="price.to"]', '7 200 001');
+      await page.click('.ranges button');
+      await page.waitForSelector('.chips');
+      assert.equal(await page.locator('.list h3').count(), 1);
+      assert.equal(await page.inputValue('input[name="price.from"]'), '7200000');
+      await page.fill('input[name="price.from"]', '1.2.3');
+      await page.click('.ranges button');
+      assert.equal(await page.locator('input[name="price.from"]:invalid').count(), 1);
+      assert.equal(await page.locator('[role=alert]').count(), 0);
+      assert.deepEqual(complaints, []);
+    }
+  });
+
+  it('a long query of emoji is not cut, and one that is too long is refused by the box', async () => {
+    const { page, complaints } = await open();
+    await page.goto(at({}));
+    await page.focus('#query');
+    await page.keyboard.insertText('🦊'.repeat(200));
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.notice');
+    assert.equal(new URL(page.url()).searchParams.get('q'), '🦊'.repeat(200));
+    await page.fill('#query', '🦊'.repeat(257));
+    assert.equal(await page.locator('#query:invalid').count(), 1);
+    await page.fill('#query', ` ${'🦊'.repeat(256)} `);
+    assert.equal(await page.locator('#query:invalid').count(), 0);
+    assert.deepEqual(complaints, []);
+  });
+
+  it('an address with two queries is refused again after going back to it', async () => {
+    const { page } = await open();
+    await page.goto(`${service().baseUrl}/?q=iphone&q=puma`);
+    assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
+    await page.fill('#query', 'puma');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.list li');
+    await page.goBack();
+    await page.waitForSelector('[role=alert]');
+    assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
   });
 });

@@ -26,13 +26,10 @@ export interface FakePageService extends PageService {
 export async function startFakePageService(
   options: { readonly extra?: Parameters<typeof createPageSearch>[0]['extra'] } = {},
 ): Promise<FakePageService> {
-  const search = createPageSearch({
-    clock: systemClock,
-    ...(options.extra === undefined ? {} : { extra: options.extra }),
-  });
+  const search = createPageSearch({ clock: systemClock, extra: options.extra });
   const events: RequestEvent[] = [];
   const server = createPublicServer({
-    search,
+    domains: search.domains,
     observe: (event) => events.push(event),
     log: pino({ level: 'silent' }),
     clock: systemClock,

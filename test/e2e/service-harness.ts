@@ -20,6 +20,8 @@ export const demoDomains = (directory: string): string => `  goods: ${JSON.strin
 export interface Service {
   readonly url: string;
   readonly adminUrl: string;
+  /** Its working directory. */
+  readonly directory: string;
   readonly process: () => RunningProcess;
   /** Stops it gracefully and starts it again on the same ports: only L1 is lost. */
   readonly restart: () => Promise<void>;
@@ -50,6 +52,7 @@ export async function startService(domains: string, env: Readonly<Record<string,
   return {
     url: `http://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,
+    directory,
     process: () => running,
     restart: async () => {
       await running.stop();
@@ -69,7 +72,6 @@ export interface Reply {
   readonly etag: string | null;
   readonly headers: Headers;
   readonly body: string;
-  readonly ms: number;
 }
 
 /** One search. `more` is further parameters, as in a URL. */
@@ -79,7 +81,6 @@ export async function ask(
   more = '',
   headers: Record<string, string> = {},
 ): Promise<Reply> {
-  const startedMs = performance.now();
   const response = await fetch(`${service.url}/search?q=${encodeURIComponent(q)}${more}`, { headers });
   const body = await response.text();
   return {
@@ -88,12 +89,5 @@ export async function ask(
     etag: response.headers.get('etag'),
     headers: response.headers,
     body,
-    ms: performance.now() - startedMs,
   };
-}
-
-/** The answer of /admin/explain for a search. */
-export async function explained(service: Service, q: string): Promise<{ node?: string; slot?: number; key: string }> {
-  const response = await fetch(`${service.adminUrl}/admin/explain?q=${encodeURIComponent(q)}`);
-  return (await response.json()) as { node?: string; slot?: number; key: string };
 }

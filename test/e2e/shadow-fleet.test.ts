@@ -5,7 +5,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { ShadowStatus } from '../../src/operations/shadow/shadow.ts';
 import { until } from '../until.ts';
-import { BROAD, type Fleet, fillCaches, type Member, missStatuses, startFleet } from './fleet-harness.ts';
+import {
+  BROAD,
+  engineCallsOf,
+  type Fleet,
+  fillCaches,
+  type Member,
+  missStatuses,
+  startFleet,
+} from './fleet-harness.ts';
 
 /** Two processes with a Redis cluster, and a Valkey server as the candidate. The tests depend on each other, in order. */
 describe('a candidate store of a fleet', () => {
@@ -34,10 +42,7 @@ describe('a candidate store of a fleet', () => {
     member.operator.get('/admin/shadow/status?domain=goods&for=10');
   const begin = (name: string, fraction = 1) =>
     one.operator.post('/admin/shadow', { domain: 'goods', candidate: name, fraction, reads: 2 });
-  const engineCalls = async (): Promise<number> => {
-    const calls = [one, two].map(({ service }) => service.metric('serpcache_engine_calls_total'));
-    return (await Promise.all(calls)).reduce((sum, each) => sum + each, 0);
-  };
+  const engineCalls = (): Promise<number> => engineCallsOf([one, two]);
 
   test('an unfit candidate is named with its fault, and nothing is copied', async () => {
     await candidate.command('SET', 'sc2:goods:{AAAAAAAAAAAAAAAAAAAAAA}', 'an entry of a later version');

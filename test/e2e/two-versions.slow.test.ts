@@ -10,25 +10,14 @@ import { leaseNames } from '../../src/cache/lease.ts';
 import { buildWithResources, waitUntilReady } from '../faults/harness.ts';
 import type { ServiceProcess } from '../faults/service.ts';
 import { until } from '../until.ts';
-import { isHit } from './fleet-harness.ts';
-import { createOperator, type Operator } from './operator-harness.ts';
-import { ask } from './service-harness.ts';
+import { BROAD, configurationOf, isHit, type Member, memberOf } from './fleet-harness.ts';
 
-const TOKEN = 'a-token-for-two-versions';
 const CHECKOUT = join(import.meta.dirname, '..', '..');
-/** A search with several pages of results. */
-const BROAD = 'диван';
 const VERSION_AT = 2;
 
-interface Side {
-  readonly service: ServiceProcess;
-  readonly operator: Operator;
-  readonly start: () => Promise<void>;
-  readonly cacheStatusOf: (text: string) => Promise<string>;
-  readonly ids: (text: string) => Promise<readonly string[]>;
+interface Side extends Member {
   /** Names of its entries in the store. */
   readonly names: () => Promise<readonly string[]>;
-  readonly engineCalls: () => Promise<number>;
 }
 
 /** The source with the entry version 2, in a folder of its own. */
@@ -73,51 +62,20 @@ describe('two entry versions on one store', () => {
       const [node] = stack.nodes;
       assert.ok(node !== undefined);
       redis = node;
-      const config = JSON.stringify({
-        admin: { token: TOKEN },
-        // On a busy machine a late event loop, or a late reply, does not mean that a part is overloaded.
-        public: { drain: '200ms', maxLoopDelay: '1m' },
-        domains: {
-          goods: {
-            store: { kind: 'standalone', nodes: [node.address], deadline: '10s', socketTimeout: '30s' },
-            patience: '10s',
-            engine: {
-              kind: 'sphinx',
-              host: searchd.host,
-              port: searchd.port,
-              index: 'goods',
-              idAttribute: 'doc_id',
-              deadline: '5s',
-              hardDeadline: '10s',
-            },
-            freshness: { ttl: '1h', emptyTtl: '1h', staleWhileRevalidate: '10m' },
-          },
-        },
-      });
+      const config = configurationOf(searchd, { store: { kind: 'standalone', nodes: [node.address] } });
       const [current, returned] = await services(['one', 'back'], { checkout: CHECKOUT });
       const [next] = await services(['two'], { checkout: build });
       assert.ok(current !== undefined && returned !== undefined && next !== undefined);
       const sideOf = (service: ServiceProcess, version: number): Side => ({
-        service,
-        operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
+        ...memberOf(service, config),
         start: async () => {
           await service.start(config);
           await waitUntilReady(service);
-        },
-        cacheStatusOf: async (text) => {
-          const { status, cacheStatus, body } = await ask(service, text);
-          assert.equal(status, 200, body);
-          return cacheStatus;
-        },
-        ids: async (text) => {
-          const { results } = JSON.parse((await ask(service, text)).body) as { results: readonly { id: string }[] };
-          return results.map(({ id }) => id);
         },
         names: async () => {
           const found = (await node.command('KEYS', `sc${version}:goods:{${'?'.repeat(22)}}`)) as readonly string[];
           return found.toSorted();
         },
-        engineCalls: () => service.metric('serpcache_engine_calls_total'),
       });
       one = sideOf(current, 1);
       two = sideOf(next, 2);
@@ -193,10 +151,10 @@ describe('two entry versions on one store', () => {
   });
 
   test('a suppression, a purge and a flush made through either version hold in both', async () => {
-    const [id = ''] = await one.ids(BROAD);
-    assert.ok((await two.ids(BROAD)).includes(id));
+    const [id = ''] = (await one.page(BROAD)).ids;
+    assert.ok((await two.page(BROAD)).ids.includes(id));
     await change(one, '/admin/suppress', { domain: 'goods', ids: [id], reason: 'sold' });
-    for (const side of [one, two]) assert.ok(!(await side.ids(BROAD)).includes(id));
+    for (const side of [one, two]) assert.ok(!(await side.page(BROAD)).ids.includes(id));
 
     const [purged = '', kept = ''] = texts.filter((text) => text !== BROAD);
     await change(two, '/admin/purge', { domain: 'goods', q: purged });

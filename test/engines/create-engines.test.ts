@@ -4,9 +4,8 @@ import type { EngineSettings } from '../../src/config/settings.ts';
 import { createEngines, type DomainEngines, type EnginesPorts } from '../../src/engines/create-engines.ts';
 import { buildIndex } from '../../src/engines/sqlite/build.ts';
 import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
-import { Shed } from '../../src/resilience/shed.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { systemClock } from '../../src/runtime.ts';
-import { EngineError } from '../../src/search/engine.ts';
 import { LIMIT_MS, until } from '../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';
 
@@ -54,8 +53,8 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
     const deadlineAtMs = systemClock.monotonicMs() + 600_000;
     return (await made.guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call);
   };
-  const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'refused'));
-  await Promise.all(Array.from({ length: 20 }, () => assert.rejects(ask(down), EngineError)));
+  const down = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'refused'));
+  await Promise.all(Array.from({ length: 20 }, () => assert.rejects(ask(down), SearchError)));
   assert.equal(made.guard.balancer.state(), 'open');
   return { ...made, ask, untilClosed: closed.promise };
 }
@@ -76,7 +75,7 @@ test("a drill's simulated outage continues when the breaker closes", async (t) =
   assert.equal(guard.troubled(), true);
   await assert.rejects(
     ask(async () => assert.fail('must not be asked')),
-    (error) => error instanceof Shed && error.why === 'breaker-open',
+    (error) => error instanceof SearchError && error.reason === 'breaker-open',
   );
 });
 
@@ -99,7 +98,7 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
   guard.balancer.reportProbe(1, true);
   const call = async (endpoint: number): Promise<string> => {
     if (endpoint === 1) return 'ok';
-    throw new EngineError('engine-timeout', 'no reply');
+    throw new SearchError('engine-timeout', 'no reply');
   };
   for (let calls = 0; calls < 100 && guard.balancer.list()[0]?.breaker === 'closed'; calls += 1) {
     const deadlineAtMs = systemClock.monotonicMs() + 600_000;

@@ -15,10 +15,8 @@ export function createFakeAudit(clock: { readonly wallMs: () => number }): FakeA
       const end = before === undefined ? entries.length : Number(/^0{12}-(\d+)$/.exec(before)?.[1] ?? Number.NaN);
       if (!(end <= entries.length)) return undefined;
       const from = Math.max(0, end - limit);
-      return {
-        entries: entries.slice(from, end).toReversed(),
-        ...(from > 0 ? { next: `${'0'.repeat(12)}-${from}` } : {}),
-      };
+      const next = from > 0 ? `${'0'.repeat(12)}-${from}` : undefined;
+      return { entries: entries.slice(from, end).toReversed(), next };
     },
     close: async () => {},
   };

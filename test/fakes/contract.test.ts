@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { StoreEvent } from '../../src/cache/store.ts';
-import { slotOf } from '../../src/stores/redis/cluster.ts';
+import slotOf from 'cluster-key-slot';
+import { readOnce, type StoreEvent } from '../../src/cache/store.ts';
 import { contentContract } from '../contract/content.ts';
 import { countersContract } from '../contract/counters.ts';
 import { storeContract } from '../contract/store.ts';
@@ -55,13 +55,13 @@ test('the fake answers with the fault that it is set to, until it is set to none
   await store.write('a', Buffer.from('1'), 1000);
   for (const fault of ['store-down', 'node-open', 'store-saturated', 'store-slow'] as const) {
     store.meet({ kind: 'fault', fault });
-    assert.deepEqual(await store.read('a', 10), { kind: 'fault', fault });
+    assert.deepEqual(await readOnce(store, 'a', 10), { kind: 'fault', fault });
     assert.deepEqual(await store.write('a', Buffer.from('2'), 1000), { kind: 'dropped', fault });
   }
   store.meet({ kind: 'refusing' });
   assert.deepEqual(await store.write('a', Buffer.from('2'), 1000), { kind: 'dropped', fault: 'refused' });
   store.meet({ kind: 'none' });
-  assert.deepEqual(await store.read('a', 10), { kind: 'value', value: Buffer.from('1') });
+  assert.deepEqual(await readOnce(store, 'a', 10), { kind: 'value', value: Buffer.from('1') });
   assert.deepEqual(store.names(), ['a']);
 });
 
@@ -70,7 +70,7 @@ test('a slow fake abandons the read at its deadline and replies late', async () 
   const store = createFakeStore({ observe: (event) => events.push(event) });
   await store.write('a', Buffer.from('1'), 5000);
   store.meet({ kind: 'slow', replyAfterMs: 60 });
-  const found = await store.read('a', 5);
+  const found = await readOnce(store, 'a', 5);
   assert.ok(found.kind === 'fault' && found.fault === 'store-slow');
   assert.deepEqual(await found.late, Buffer.from('1'));
   assert.deepEqual(

@@ -1,7 +1,8 @@
 import { type EntryParts, encodeEntry, etagOf } from '../../src/cache/codec.ts';
 import type { Entry, LifetimePolicy } from '../../src/cache/entry.ts';
 import type { Signing } from '../../src/cache/signing.ts';
-import type { Clock } from '../../src/runtime.ts';
+import type { Lookup, Tiers } from '../../src/cache/tiers.ts';
+import { type Clock, promised } from '../../src/runtime.ts';
 
 /** A real, encoded entry: an ordinary fresh one, with the given parts replaced. */
 export function entryOf(clock: Clock, parts: Partial<EntryParts> = {}, signing?: Signing): Entry {
@@ -39,3 +40,8 @@ export const LONG_LIVED: LifetimePolicy = {
   degradedTtlMs: DAY_MS,
   jitter: 0,
 };
+
+/** The end of a read of the store. */
+export function fromStore(tiers: Tiers, name: Parameters<Tiers['fromStore']>[0]): Promise<Lookup> {
+  return promised((done) => tiers.fromStore(name, done));
+}

@@ -2,7 +2,7 @@ import { OperationError } from '../../src/control/operation-error.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
-import { InvalidSearch } from '../../src/search/search-error.ts';
+import { InvalidSearch } from '../../src/search/query.ts';
 import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
 import { createFakeDoctor } from './operations-doctor.ts';
 import { createFakeDrills } from './operations-drills.ts';

@@ -1,24 +1,19 @@
-import { compress, etagOf } from '../../src/cache/codec.ts';
-import type { Entry } from '../../src/cache/entry.ts';
 import type { Clock } from '../../src/runtime.ts';
 import type { Answer } from '../../src/search/answer.ts';
 import { canonicalText, dateText } from '../../src/search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../src/search/domain.ts';
 import type { FacetCount, ResultPage, SearchResult } from '../../src/search/engine.ts';
-import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
-import { encodeBody } from '../../src/search/page.ts';
-import type { Search } from '../../src/search/search.ts';
-import { entryOf } from './entry.ts';
-import { fakeStatus } from './status.ts';
+import type { PreparedSearch } from '../../src/search/key.ts';
+import { createFakeSearch, type FakeSearch } from './search.ts';
 
-/** A `Search` with a catalogue small enough to read and large enough to page, filter and sort. */
-export interface PageSearch extends Search {
+/** Domains with a catalogue small enough to read and large enough to page, filter and sort. */
+export interface PageSearch extends FakeSearch {
   /** Called before the engine computes; a test makes it wait or reject. */
   before: (prepared: PreparedSearch) => Promise<void>;
   /** Changes each answer before it is returned, also those from memory. */
   dress: (answer: Answer) => Answer;
   /** Number of pages that the engine has computed. */
-  computed: number;
+  computations: number;
 }
 
 type Item = Omit<SearchResult, 'snippet' | 'score'> & { readonly description: string };
@@ -48,56 +43,39 @@ const DOMAINS: readonly SearchDomain[] = [
   },
 ];
 
+/** How the first search of a key is answered. */
+const FROM_ENGINE: Partial<Answer> = {
+  l1: { kind: 'forward', why: 'uri-miss', stored: true },
+  l2: { kind: 'forward', why: 'uri-miss', stored: true, detail: 'unseen' },
+  timings: { l2Ms: 0.8, engineMs: 14.2 },
+};
+
 export function createPageSearch(options: { readonly clock: Clock; readonly extra?: readonly Item[] }): PageSearch {
   const { clock, extra = [] } = options;
   const items: Readonly<Record<string, readonly Item[]>> = { goods: [...goods(), ...extra], auto: cars() };
-  const memory = new Map<string, Entry>();
-  const remainingMs = (entry: Entry): number => entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
-
-  const compute = async (prepared: PreparedSearch): Promise<Answer> => {
-    const { request, key, canonical } = prepared;
-    await fake.before(prepared);
-    fake.computed += 1;
-    const identity = encodeBody(request, pageOf(request, items[request.domain] ?? []));
-    const body = await compress(identity, 'gzip');
-    const etag = etagOf(identity);
-    const entry = entryOf(clock, { body, coding: 'gzip', etag, canonical });
-    memory.set(key, entry);
-    return {
-      entry,
-      outcome: 'engine',
-      remainingMs: remainingMs(entry),
-      l1: { kind: 'forward', why: 'uri-miss', stored: true },
-      l2: { kind: 'forward', why: 'uri-miss', stored: true, detail: 'unseen' },
-      reason: 'unseen',
-      timings: { l2Ms: 0.8, engineMs: 14.2 },
-    };
-  };
-
-  const fake: PageSearch = {
+  const engine = createFakeSearch({
+    clock,
     domains: DOMAINS,
-    before: async () => {},
-    dress: (answer) => answer,
-    computed: 0,
-    prepare: (parameters) => prepareSearch(parameters, DOMAINS),
-    fromMemory: ({ key }) => {
-      const entry = memory.get(key);
-      if (entry === undefined) return undefined;
-      return fake.dress({
-        entry,
-        outcome: 'hit-l1',
-        remainingMs: remainingMs(entry),
-        l1: { kind: 'hit' },
-        timings: {},
-      });
-    },
-    search: async (prepared) => fake.dress(await compute(prepared)),
-    searchLater: (prepared, asked, done) =>
-      void fake.search(prepared, asked).then((answer) => done(undefined, answer), done),
-    searchMany: (many) => Promise.all(many.map(compute)),
-    explain: () => Promise.reject(new Error('the page does not explain')),
-    status: () => DOMAINS.map(({ name }) => fakeStatus(name)),
+    coding: 'gzip',
+    pageOf: (request) => pageOf(request, items[request.domain] ?? []),
+  });
+  engine.answer = async (prepared) => {
+    await fake.before(prepared);
+    fake.computations += 1;
+    const answer = await engine.computed(prepared, FROM_ENGINE);
+    engine.memory.set(prepared.key, answer.entry);
+    return fake.dress(answer);
   };
+  const near = engine.fromMemory;
+  engine.fromMemory = (prepared) => {
+    const found = near(prepared);
+    return found && fake.dress(found);
+  };
+  const fake: PageSearch = Object.assign(engine, {
+    before: async () => {},
+    dress: (answer: Answer) => answer,
+    computations: 0,
+  });
   return fake;
 }
 
@@ -158,18 +136,7 @@ function highlighted(text: string, words: readonly string[]): string {
 }
 
 const BRANDS = ['Nike Air Max', 'adidas Samba', 'New Balance 574', 'Asics Gel-Kayano', 'Puma Suede', 'Reebok Classic'];
-const CITIES = [
-  'Москва',
-  'Санкт-Петербург',
-  'Казань',
-  'Екатеринбург',
-  'Новосибирск',
-  'Пермь',
-  'Тула',
-  'Омск',
-  'Уфа',
-  'Tbilisi',
-];
+const CITIES = 'Москва Санкт-Петербург Казань Екатеринбург Новосибирск Пермь Тула Омск Уфа Tbilisi'.split(' ');
 
 function goods(): Item[] {
   const shoes = Array.from({ length: 47 }, (_, i): Item => {

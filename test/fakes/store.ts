@@ -53,9 +53,9 @@ export interface FakeStoreOptions {
 
 const NODE = 'memory:0';
 
-/** Both forms of a single read. */
-export function singleReads(read: Store['read']): Pick<Store, 'read' | 'readTo'> {
-  return { read, readTo: (name, deadlineMs, settle) => void read(name, deadlineMs).then(settle) };
+/** The read of a store that replies with a promise. */
+export function readingFrom(reply: (name: string, deadlineMs: number) => Promise<StoreRead>): Store['read'] {
+  return (name, deadlineMs, settle) => void reply(name, deadlineMs).then(settle);
 }
 
 /** A store in memory that keeps every promise of the port. */
@@ -147,7 +147,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
   return {
     ...fleet,
     leases,
-    ...singleReads(read),
+    read: readingFrom(read),
     readMany: (names, deadlineMs) => Promise.all(names.map((name) => read(name, deadlineMs))),
     write,
     locate: () => ({ node: NODE }),
@@ -212,10 +212,6 @@ function createLeases({ get, set, perform, clock }: FakeServer, isSlow: () => bo
     const held = current(lease);
     return held === undefined ? undefined : ({ kind: held.token === undefined ? 'pass' : 'held' } as const);
   };
-  const entryValue = (entry: string): { readonly value?: Buffer } => {
-    const value = get(entry);
-    return value === undefined ? {} : { value };
-  };
   /** Deletes the lease if it is the token's. @returns whether it was. */
   const giveBack = (lease: string, token: string): boolean => current(lease)?.token === token && leases.delete(lease);
 
@@ -224,7 +220,7 @@ function createLeases({ get, set, perform, clock }: FakeServer, isSlow: () => bo
       if (isSlow()) return faulty('store-slow');
       const taken = (): LeaseTake => {
         leases.set(names.lease, { token, expiresMs: clock.monotonicMs() + ttlMs });
-        return { kind: 'taken', ...entryValue(names.entry) };
+        return { kind: 'taken', value: get(names.entry) };
       };
       return perform('write', (): LeaseTake => occupied(names.lease) ?? taken(), faulty);
     },
@@ -254,7 +250,7 @@ function createLeases({ get, set, perform, clock }: FakeServer, isSlow: () => bo
         },
       ),
     look: (names) =>
-      perform('read', (): LeaseLook => occupied(names.lease) ?? { kind: 'free', ...entryValue(names.entry) }, faulty),
+      perform('read', (): LeaseLook => occupied(names.lease) ?? { kind: 'free', value: get(names.entry) }, faulty),
     held: () => [...leases.keys()].filter((lease) => current(lease)?.token !== undefined),
     forget: () => leases.clear(),
   };

@@ -21,7 +21,7 @@ export const CANDIDATE = 'valkey';
 interface Endpoints {
   readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
   /** A candidate of the store, and the store of the control document. */
-  readonly shadowed?: { readonly candidate: readonly HostPort[]; readonly control: HostPort } | undefined;
+  readonly shadowed?: { readonly candidate: readonly HostPort[]; readonly control: HostPort };
   /** `kind` is `sphinx` by default. */
   readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
 }
@@ -46,17 +46,17 @@ export const HUNG_MS = PATIENCE_MS + BUSY_MS;
 export function configurationOf({ store, shadowed, engine }: Endpoints, changes: Changes): string {
   return JSON.stringify({
     public: { drain: '3s', ...changes.public },
-    ...(changes.admin !== undefined && { admin: changes.admin }),
+    admin: changes.admin,
     memory: { maxBytes: '1MiB', ...changes.memory },
     compression: { coding: 'identity', ...changes.compression },
     log: { hitSample: 0 },
-    ...(shadowed !== undefined && { control: { kind: 'standalone', nodes: [shadowed.control].map(addressOf) } }),
+    control: shadowed && { kind: 'standalone', nodes: [addressOf(shadowed.control)] },
     domains: {
       goods: {
         store: { kind: store.kind, nodes: store.nodes.map(addressOf), ...changes.store },
-        ...(shadowed !== undefined && {
-          candidates: { [CANDIDATE]: { kind: 'cluster', nodes: shadowed.candidate.map(addressOf) } },
-        }),
+        candidates: shadowed && {
+          [CANDIDATE]: { kind: 'cluster', nodes: shadowed.candidate.map(addressOf) },
+        },
         engine: {
           kind: 'sphinx',
           ...engine,

@@ -107,7 +107,7 @@ export function startHarness({
             return [];
           });
         }
-        const mirrors = row.mirrored === true ? { mirrors: [`127.0.0.1:${controlEngine.port}`] } : {};
+        const mirrors = row.mirrored === true ? [`127.0.0.1:${controlEngine.port}`] : undefined;
         await subject.start(
           configurationOf(
             {
@@ -118,7 +118,7 @@ export function startHarness({
               },
               engine: { kind: server.dialect, host: engineProxy.host, port: engineProxy.port },
             },
-            { ...changes, engine: { ...changes.engine, ...mirrors } },
+            { ...changes, engine: { ...changes.engine, mirrors } },
           ),
         );
         await askAll(subject, queries.repeated, ({ text, verdict }) => {

@@ -156,12 +156,12 @@ export async function runAttempts(
   const invalid = attempts.at(-1)?.invalid;
   return {
     name,
-    attempts: attempts,
+    attempts,
     report: attempts.findLast(({ report }) => report !== undefined)?.report,
     broken: attempts.flatMap((one, at) =>
       counted(one).map((each) => (attempts.length > 1 ? `try ${at + 1}: ${each}` : each)),
     ),
-    ...(invalid === undefined ? {} : { invalid }),
+    invalid,
   };
 }
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXIT } from '../../src/commands/arguments.ts';
 import { runMatrix } from './matrix.ts';
-import { select } from './registry.ts';
+import { BY_NAME, FAMILIES, select } from './registry.ts';
 import type { Row } from './row.ts';
 import { REAL_PARTS } from './run-row.ts';
 
@@ -76,7 +76,12 @@ describe('the fault matrix, four rows of it', () => {
     }
   });
 
-  test('an unknown row is refused with the known names', () => {
+  test('every row has its own name, an unknown one is refused, and the red one is not in the matrix', () => {
+    const { rows } = select([]);
+    const names = [...Object.values(FAMILIES).flat(), ...BY_NAME].map(({ name }) => name);
+    assert.equal(new Set(names).size, names.length);
+    assert.deepEqual(select([RED]).rows, BY_NAME);
+    assert.ok(!rows.some((row) => BY_NAME.includes(row)));
     assert.throws(() => select(['node-killed', 'no-such-row']), /there is no no-such-row; known: store-nodes, /);
   });
 });

@@ -74,7 +74,7 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
       print(`could not be done: ${failure}`);
     }
   };
-  if (rows.length > 0) print(tableHead());
+  if (rows.length > 0) print(line(HEAD));
   for (const layout of ['plain', 'distributed'] as const) {
     const own = rows.filter((row) => (row.layout ?? 'plain') === layout);
     if (own.length > 0) await tryStep(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
@@ -93,8 +93,7 @@ async function runRows(
   { verdicts }: Measured,
 ): Promise<void> {
   const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts } = options;
-  const server = options.server === undefined ? {} : { server: options.server };
-  const harness = await parts.startHarness({ checkout, repeated, documents, layout, ...server });
+  const harness = await parts.startHarness({ checkout, repeated, documents, layout, server: options.server });
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {
@@ -131,7 +130,7 @@ async function runAndJudge(harness: Harness, row: Row, seed: number, run: Matrix
   const invalid =
     invalidReason(report) ?? (unmeasured.length > 0 ? `there were no samples of: ${unmeasured.join('; ')}` : undefined);
   const broken = [...bounds.broken, ...own.broken];
-  return { seed, report, harm, broken, ...(invalid === undefined ? {} : { invalid }) };
+  return { seed, report, harm, broken, invalid };
 }
 
 const NO_FINDINGS: Judgement = { broken: [], unmeasured: [] };
@@ -171,17 +170,18 @@ function exitStatusOf({ verdicts, figures, failures }: Measured): number {
 
 function jsonOf(head: object, { verdicts, figures, failures }: Measured): string {
   const rows = verdicts.map((verdict) => ({
-    ...(verdict.report === undefined ? {} : figuresOf(verdict.report)),
+    ...(verdict.report && figuresOf(verdict.report)),
     name: verdict.name,
     outcome: outcomeOf(verdict),
     broken: verdict.broken,
     invalid: verdict.invalid,
     tries: verdict.attempts.map((one) => ({
       ...one,
-      report: one.report === undefined ? undefined : figuresOf(one.report),
+      report: one.report && figuresOf(one.report),
     })),
   }));
-  return `${JSON.stringify({ ...head, rows, figures, ...(failures.length > 0 ? { failures } : {}) }, null, 1)}\n`;
+  const failed = failures.length > 0 ? failures : undefined;
+  return `${JSON.stringify({ ...head, rows, figures, failures: failed }, null, 1)}\n`;
 }
 
 /** The report in the format of the JSON file, which calls an effect that was found `felt`. */
@@ -191,10 +191,6 @@ function figuresOf({ samples: _, trace: { found, evidence }, ...figures }: Repor
 
 const secondsSince = (startedAt: string): number => (Date.now() - Date.parse(startedAt)) / 1000;
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-function tableHead(): string {
-  return line(HEAD);
-}
 
 /** `b/f/s`: before the fault, during it, after recovery. `no page`: share of the searches during the fault. */
 function tableLine(whole: RowVerdict): string {

@@ -1,6 +1,7 @@
 /** The process that reads damaged replies: each task opens a store, uses it until it serves the right entry, and closes it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeEntry } from '../../src/cache/codec.ts';
+import { readOnce } from '../../src/cache/store.ts';
 import { StoreUnreachable } from '../../src/operations/flush/content.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { RedisSettings } from '../../src/stores/redis/connection.ts';
@@ -34,7 +35,10 @@ process.on('disconnect', () => process.exit());
 
 async function run({ settings, searches }: SubjectTask): Promise<readonly string[]> {
   const store = createRedisStore({
-    ...{ settings, name: 'goods', clock: systemClock, observe: () => {} },
+    settings,
+    name: 'goods',
+    clock: systemClock,
+    observe: () => {},
     random: () => 0,
   });
   const wrong: string[] = [];
@@ -63,7 +67,7 @@ async function useOnce(
   const names = searches.map(({ name }) => name);
   const [node = ''] = store.content.nodes();
   const [reads, many] = await Promise.all([
-    Promise.all(names.map((name) => store.read(name, deadlineMs))),
+    Promise.all(names.map((name) => readOnce(store, name, deadlineMs))),
     store.readMany(names, deadlineMs),
     ...[store.write('sc1:goods:{w}', Buffer.from('w'), 1000), store.beat('a', 1000, deadlineMs)],
     unlessUnreachable(store.content.scan(node, '0', 100), wrong),

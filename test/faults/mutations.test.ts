@@ -1,19 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRandom } from '../../loadtest/random.ts';
-import { mutated } from './mutate-resp.ts';
 import { MYSQL_MUTATIONS } from './mutations-mysql.ts';
 import { RESP_MUTATIONS } from './mutations-resp.ts';
-
-const REPLIES = ['+OK\r\n', '$-1\r\n', '*2\r\n:1\r\n:2\r\n'].map((text) => Buffer.from(text));
-
-test('the same seed damages a reply in the same way, and seeds damage it in different ways', () => {
-  const damaged = (seed: number): string =>
-    mutated(Buffer.from('$3\r\nabc\r\n'), REPLIES, createRandom(seed)).toString('latin1');
-  const seeds = Array.from({ length: 200 }, (_, seed) => seed);
-  assert.deepEqual(seeds.map(damaged), seeds.map(damaged));
-  assert.ok(new Set(seeds.map(damaged)).size > 100);
-});
 
 test('no damaged reply of a Redis server ends or hangs the process, or gives a wrong page', async () => {
   const { sent, findings } = await RESP_MUTATIONS.run(1, 96);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { openConnection } from '../../src/engines/sphinx/connection.ts';
-import { EngineError } from '../../src/search/engine.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { INDEX } from './configuration.ts';
 
 /** One command and its reply on a new connection. */
@@ -14,20 +14,18 @@ export interface Exchange {
 }
 
 /** The engine's answer to a new connection. */
-type Greeting = 'accepted' | EngineError['code'];
+type Greeting = 'accepted' | SearchError['reason'];
 
 /** One end of a TCP connection as listed by the kernel. */
-export interface KernelSocket {
+interface KernelSocket {
   readonly localPort: number;
-  readonly remotePort: number;
-  /** As in /proc/net/tcp: `01` is established, `08` (CLOSE_WAIT) is closed by the other end only. */
+  /** As in /proc/net/tcp: `01` is established. */
   readonly state: string;
   /** Bytes sent by the program and not acknowledged by the other end. */
   readonly unsentBytes: number;
 }
 
 export const ESTABLISHED = '01';
-export const CLOSE_WAIT = '08';
 
 const BOUND_MS = 3000;
 
@@ -62,7 +60,7 @@ export function echo(
 }
 
 export async function greetingOf(port: number): Promise<Greeting> {
-  return withConnection(port, async () => 'accepted' as const).catch(codeOf);
+  return withConnection(port, async () => 'accepted' as const).catch(reasonOf);
 }
 
 /** Minimum duration of five searches at an engine's port. The engine proxy counts them as probes. */
@@ -93,8 +91,8 @@ async function withConnection<T>(
   }
 }
 
-function codeOf(error: unknown): Greeting {
-  if (error instanceof EngineError) return error.code;
+function reasonOf(error: unknown): Greeting {
+  if (error instanceof SearchError) return error.reason;
   throw error;
 }
 
@@ -109,10 +107,9 @@ function socketsIn(file: string, ports: ReadonlySet<number>): readonly KernelSoc
     .split('\n')
     .slice(1)
     .map((line): KernelSocket => {
-      const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/);
+      const [, local = '', , state = '', queues = ''] = line.trim().split(/\s+/);
       return {
         localPort: portOf(local),
-        remotePort: portOf(remote),
         state,
         unsentBytes: Number.parseInt(queues, 16),
       };

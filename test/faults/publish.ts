@@ -48,13 +48,14 @@ const COLUMNS: readonly Column[] = [
 /** The matrix, if the file has rows, and the figures. @throws when rows of the matrix are missing. */
 export function findingsOf(file: FaultsFile): readonly FindingRecord[] {
   const { machine, commit, seed, rows, figures } = file;
-  const origin = { version: 2, machine, ...(commit !== undefined && { commit }) } as const;
+  const origin = { version: 2, machine, commit } as const;
   const { startedAt, tookSeconds } = file;
   const command = `npm run faults${seed === 1 ? '' : ` -- --seed ${seed}`}`;
   return [
     ...(rows.length === 0 ? [] : [{ ...origin, startedAt, tookSeconds, command, finding: matrixFinding(rows) }]),
     ...figures.map(({ figure, table, verdicts, ...when }) => ({
-      ...{ ...origin, startedAt: when.startedAt, tookSeconds: when.tookSeconds },
+      ...origin,
+      ...when,
       command: `npm run faults -- --only ${figure}`,
       finding: figureFinding(figure, { table, verdicts }),
     })),
@@ -78,9 +79,14 @@ function matrixFinding(rows: readonly RowResult[]): Finding {
   const claims = matrixClaims(rows);
   const notKept = rows.filter((row) => promiseOf(row) !== 'kept');
   return {
-    ...{ name: 'matrix', title: 'The matrix: each fault in turn', published: '', claims, verdict: verdictOf(claims) },
+    name: 'matrix',
+    title: 'The matrix: each fault in turn',
+    published: '',
+    claims,
+    verdict: verdictOf(claims),
     sentence: 'Each row injects one fault into real servers under load and says what the service promises then.',
-    ...{ tables, charts: [] },
+    tables,
+    charts: [],
     notes: [
       'Hits and pages: shares of the searches, of the process under test and of the control for the same searches while the fault lasts.',
       'Trace of the fault: what its injector or the server that was hurt said of it, before → during.',
@@ -98,12 +104,17 @@ function rowOf(row: RowResult): Row {
     name,
     values: [
       promiseOf(row),
-      ...[subject?.before.hitRatio, subject?.fault.hitRatio, control?.fault.hitRatio].map(finite),
+      finite(subject?.before.hitRatio),
+      finite(subject?.fault.hitRatio),
+      finite(control?.fault.hitRatio),
       finite(subject?.fault.unanswered),
       ratio(({ p95Ms }) => p95Ms ?? Number.NaN),
       engine === undefined ? undefined : engine.searches / Math.max(1, engine.distinct),
       finite(recoveredAfterMs),
-      ...[wrong?.length, finite(hung), tries?.length, trace?.evidence],
+      wrong?.length,
+      finite(hung),
+      tries?.length,
+      trace?.evidence,
     ],
   };
 }
@@ -186,9 +197,7 @@ const PROGRAM: Program = {
 
 if (import.meta.main) {
   process.exitCode = await runProgram(PROGRAM, ({ positionals: [path = ''], text }) => {
-    const commit = text('commit');
-    const told = commit === undefined ? {} : { commit };
-    const file = { ...told, ...(JSON.parse(readFileSync(path, 'utf8')) as FaultsFile) };
+    const file: FaultsFile = { commit: text('commit'), ...JSON.parse(readFileSync(path, 'utf8')) };
     for (const finding of findingsOf(file)) publishFinding(finding, join(import.meta.dirname, 'README.md'));
     return EXIT.passed;
   });

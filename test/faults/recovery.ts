@@ -16,8 +16,6 @@ export interface Recovery {
   readonly begin: (arrival: number) => void;
   /** The first arrival since `begin` at which the condition held. */
   readonly recoveredAt: () => number | undefined;
-  /** The control's hit ratio minus the subject's in the last window; undefined before the first full window. */
-  readonly hitGap: () => number | undefined;
 }
 
 export function createRecovery({ window, points }: { readonly window: number; readonly points: number }): Recovery {
@@ -28,7 +26,6 @@ export function createRecovery({ window, points }: { readonly window: number; re
   let sum = 0;
   let refused = 0;
 
-  const hitGap = (): number | undefined => (recent.length < window ? undefined : sum / window);
   return {
     add: (side, arrival, result) => {
       if (first === undefined || arrival < first) return;
@@ -44,8 +41,8 @@ export function createRecovery({ window, points }: { readonly window: number; re
       const dropped = recent.length > window ? recent.shift() : undefined;
       sum += entry.difference - (dropped?.difference ?? 0);
       refused += entry.refused - (dropped?.refused ?? 0);
-      const now = hitGap();
-      if (recovered === undefined && now !== undefined && now <= points && refused === 0) recovered = arrival;
+      const isGood = recent.length === window && sum / window <= points && refused === 0;
+      if (isGood) recovered ??= arrival;
     },
     begin: (arrival) => {
       first = arrival;
@@ -56,6 +53,5 @@ export function createRecovery({ window, points }: { readonly window: number; re
       refused = 0;
     },
     recoveredAt: () => recovered,
-    hitGap,
   };
 }

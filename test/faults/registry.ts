@@ -1,9 +1,5 @@
-import { ABLATION } from './figures/ablation.ts';
-import { AMPLIFICATION } from './figures/amplification.ts';
 import type { Figure } from './figures/figure.ts';
-import { FULL_LOSS } from './figures/full-loss.ts';
 import { OVERLOAD } from './figures/overload.ts';
-import { STALLED_SHARD } from './figures/stalled-shard.ts';
 import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE, MIRRORS } from './rows/engine.ts';
@@ -34,7 +30,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
 export const BY_NAME: readonly Row[] = [brokenOnPurpose()];
 
 /** Run by name, or all with the name `figures`. Each takes minutes. */
-export const FIGURES: readonly Figure[] = [AMPLIFICATION, OVERLOAD, FULL_LOSS, STALLED_SHARD, ABLATION];
+export const FIGURES: readonly Figure[] = [OVERLOAD];
 
 export interface Selection {
   readonly rows: readonly Row[];

@@ -3,10 +3,9 @@ import { createClient } from '../../loadtest/http-driver/client.ts';
 import { openLoop } from '../../loadtest/http-driver/loops.ts';
 import { originOf } from '../../loadtest/labs/kit/machine.ts';
 import { createRandom } from '../../loadtest/random.ts';
-import { programOf, SPHINX } from '../../loadtest/stack/sphinx.ts';
+import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import type { RunOptions } from './arguments.ts';
 import { BUSY_MS, HUNG_MS } from './configuration.ts';
 import { clientHeaders, searchPath, startHarness } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
@@ -139,7 +138,7 @@ async function runRow(harness: Harness, row: Row, seed: number): Promise<Report>
     return {
       row: row.name,
       trace,
-      ...(failure === undefined ? {} : { failure }),
+      failure,
       subject: phaseReports(samples.subject),
       control: phaseReports(samples.control),
       ...violationsOf(harness, samples),
@@ -237,7 +236,10 @@ function violationsOf(
  */
 export async function checkEffectsWithoutFaults(
   rows: readonly Row[],
-  { print, ...subject }: Pick<RunOptions, 'checkout' | 'server'> & { readonly print: (line: string) => void },
+  {
+    print,
+    ...subject
+  }: { readonly checkout: string; readonly server: SearchServer; readonly print: (line: string) => void },
 ): Promise<boolean> {
   let asExpected = true;
   for (const [layout, own] of Map.groupBy(rows, (row) => row.layout ?? 'plain')) {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import inject, { type InjectOptions } from 'light-my-request';
 import pino from 'pino';
 import type { RequestEvent } from '../../src/http/events.ts';
 import {
@@ -44,7 +45,7 @@ export function publicServer(context: Context, { fake, page, ...options }: Optio
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const server = createPublicServer({
-    search,
+    domains: search.domains,
     observe: (event) => events.push(event),
     observeConnection: ({ what }) => connections.push(what),
     observeToken: (event) => tokens.push(event),
@@ -66,6 +67,14 @@ export function publicServer(context: Context, { fake, page, ...options }: Optio
     ...options,
   });
   context.after(() => server.close());
+  const { app } = server;
+  const dispatch = (request: unknown, response: unknown) => app.server.emit('request', request, response);
+  // Searches are answered before Fastify: an injected request goes in where the listener takes it.
+  const injected = async (asked: string | InjectOptions) => {
+    await app.ready();
+    return inject(dispatch, asked);
+  };
+  Object.assign(app, { inject: injected });
   return { search, events, connections, tokens, lines, server };
 }
 

@@ -41,7 +41,7 @@ search.answer = async (prepared) => {
   return answer;
 };
 const server = createPublicServer({
-  search,
+  domains: search.domains,
   observe: () => {},
   log: pino({ level: 'silent' }),
   clock: systemClock,

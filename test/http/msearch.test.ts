@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { publicServer } from './harness.ts';
@@ -11,7 +11,7 @@ const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch
 test('a batch is answered in order, each item like GET /search', async (context) => {
   const { server, search, events } = publicServer(context, { fake: { coding: 'gzip' } });
   search.answer = async (prepared) => {
-    if (prepared.request.text === 'overload') throw new SearchError('overloaded', 'Too many searches wait.', 1000);
+    if (prepared.request.text === 'overload') throw new SearchError('queue-full');
     const answer = await search.computed(prepared);
     search.memory.set(prepared.key, answer.entry);
     return answer;
@@ -50,7 +50,7 @@ test('a batch is answered in order, each item like GET /search', async (context)
   assert.equal(results[0].etag, single.headers['etag']);
   assert.match(results[0].cacheStatus, /^serpcache-l1; hit; ttl=\d+$/);
   assert.deepEqual([results[3].body.page, results[3].body.limit], [2, 5]);
-  const asked = search.asked.many.at(-1)?.request;
+  const asked = search.asked.many.find(({ request }) => request.text === 'x')?.request;
   assert.deepEqual(
     [asked?.filters.length, asked?.facets, asked?.sort, asked?.context],
     [2, ['category'], { by: 'attribute', attribute: 'price', descending: true }, [['region', 'kz']]],
@@ -158,7 +158,7 @@ test('an item without an answer has a retry time with jitter, like Retry-After',
   for (const random of [0, 0.5, 0.999]) {
     const { server, search } = publicServer(context, { random: () => random });
     search.answer = async () => {
-      throw new SearchError('engine-open', 'The engine is left alone.', 2000);
+      throw new SearchError('breaker-open');
     };
     const { results } = (await server.app.inject(batch([{ q: 'a' }, { q: '' }]))).json();
     const single = await server.app.inject({ url: '/search?q=a' });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { fakeStatus, fakeStoreStatus } from '../fakes/status.ts';
 import { publicServer, type TestServer } from './harness.ts';
 
@@ -92,7 +92,7 @@ test('a page matches its documented schema', async (context) => {
 test('a search without an answer matches its documented schema', async (context) => {
   const started = publicServer(context);
   started.search.answer = async () => {
-    throw new SearchError('overloaded', 'Too many searches wait.', 1000);
+    throw new SearchError('queue-full');
   };
   const assertDocumented = await documented(started, ['get', '/search', 503, 'application/problem+json']);
   assertDocumented((await started.server.app.inject({ url: '/search?q=a' })).json());
@@ -102,7 +102,7 @@ test('a batch with answered and refused items matches its documented schema', as
   const started = publicServer(context);
   const { search, server } = started;
   search.answer = async (prepared) => {
-    if (prepared.request.text === 'late') throw new SearchError('engine-deadline', 'Too late.', 1000);
+    if (prepared.request.text === 'late') throw new SearchError('engine-deadline');
     return search.computed(prepared);
   };
   const payload = { searches: [{ q: 'a' }, { q: '' }, { q: 'late' }, { q: {} }] };

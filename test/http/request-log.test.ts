@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRequestIds } from '../../src/http/transport/app.ts';
+import { createRequestIds } from '../../src/http/search-api/exchange.ts';
 import { seededRandom, systemClock } from '../../src/runtime.ts';
 import { publicServer } from './harness.ts';
 

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { REASONS, type Reason, SearchError, type SearchErrorCode } from '../../src/resilience/search-error.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
-import { SearchError, type SearchErrorCode } from '../../src/search/search-error.ts';
 import { publicServer } from './harness.ts';
 
-const cases: readonly [SearchErrorCode, number, Outcome][] = [
-  ['overloaded', 503, 'shed'],
-  ['engine-open', 503, 'shed'],
-  ['engine-unavailable', 503, 'failed'],
-  ['engine-deadline', 504, 'failed'],
-  ['engine-rejected', 502, 'failed'],
+const cases: readonly [Reason, SearchErrorCode, number, Outcome][] = [
+  ['queue-full', 'overloaded', 503, 'shed'],
+  ['breaker-open', 'engine-open', 503, 'shed'],
+  ['engine-unavailable', 'engine-unavailable', 503, 'failed'],
+  ['engine-deadline', 'engine-deadline', 504, 'failed'],
+  ['engine-rejected', 'engine-rejected', 502, 'failed'],
 ];
 
-for (const [code, status, outcome] of cases) {
+for (const [reason, code, status, outcome] of cases) {
   test(`${code} is ${status} with a jittered Retry-After, counted ${outcome}`, async (context) => {
     const spread = new Set<string>();
     for (const random of [0, 0.5, 0.999]) {
       const { server, search, events, lines } = publicServer(context, { random: () => random });
       search.answer = async () => {
-        throw new SearchError(code, 'The engine did not answer.', 2000);
+        throw new SearchError(reason, 'agent 10.1.2.3: secret', { retryAfterMs: 2000 });
       };
       const answer = await server.app.inject({ url: '/search?q=x' });
       assert.equal(answer.statusCode, status);
@@ -27,7 +27,7 @@ for (const [code, status, outcome] of cases) {
       const { type, title, ...rest } = answer.json();
       assert.match(type, new RegExp(`:${code}$`));
       assert.ok(title.length > 0);
-      assert.deepEqual(rest, { status, detail: 'The engine did not answer.', code });
+      assert.deepEqual(rest, { status, detail: REASONS[reason].detail, code });
       const after = Number(answer.headers['retry-after']);
       assert.ok(Number.isInteger(after) && after >= 2 && after <= 4, String(after));
       spread.add(String(after));

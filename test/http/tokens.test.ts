@@ -50,7 +50,7 @@ test('a Bearer token on the public listener is counted on every route and compar
 test('a search on the admin listener is computed again, stored, and answered like a public one', async (context) => {
   const clock = createFakeClock();
   const search = createFakeSearch({ clock });
-  const { server, requests, entries } = adminHarness(context, { search, clock });
+  const { server, requests, entries } = adminHarness(context, { domains: search.domains, clock });
   const ask = (fields: object = {}, target = url) =>
     server.app.inject({ url: `/admin${target}`, headers: { ...bearer, ...fields } });
   const first = await ask();
@@ -75,8 +75,8 @@ test('a search on the admin listener is computed again, stored, and answered lik
 
 test('an admin search costs the engine, so it needs the token, and is off without a configured one', async (context) => {
   const search = createFakeSearch({ clock: createFakeClock() });
-  const { server } = adminHarness(context, { search });
-  const open = adminHarness(context, { search, token: '' });
+  const { server } = adminHarness(context, { domains: search.domains });
+  const open = adminHarness(context, { domains: search.domains, token: '' });
   const refusals = [
     [server, {}, 401, 'unauthorized'],
     [server, WRONG, 401, 'wrong-token'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Breaker, BreakerOpen, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
+import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 
 interface Harness {
@@ -25,7 +25,6 @@ function harness(t: TestContext, random = 0.5): Harness {
     volumeThreshold: 4,
     windowMs: 10_000,
     resetMs: RESET_MS,
-    isAlive: () => false,
     monotonicMs: clock.monotonicMs,
     random: () => random,
     onState: (state) => states.push(state),
@@ -52,7 +51,7 @@ test('a half-open breaker refuses calls while its one probe is in flight', async
   assert.deepEqual([breaker.state(), breaker.refuses()], ['half-open', true]);
   await assert.rejects(
     breaker.fire(async () => assert.fail('must not be asked')),
-    BreakerOpen,
+    { reason: 'breaker-open' },
   );
   assert.equal(breaker.refuses(), true);
   reply.resolve('ok');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { PRIORITIES, type Priority } from '../../src/resilience/shed.ts';
+import { PRIORITIES, type Priority } from '../../src/resilience/codel-queue.ts';
 import { idle } from '../fakes/idle.ts';
 import { LIMITER_DEADLINE_MS, limiterHarness, type SlotRequest } from './harness.ts';
 

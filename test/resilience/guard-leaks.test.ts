@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Breaker, BreakerOpen } from '../../src/resilience/breaker.ts';
-import { Shed } from '../../src/resilience/shed.ts';
+import type { Breaker } from '../../src/resilience/breaker.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { type GuardHarness, guardHarness } from './harness.ts';
 
@@ -22,7 +22,7 @@ function harness(): Harness {
     refuses: () => made.breaker === 'refuses',
     retryAfterMs: () => 0,
     fire: async (call) => {
-      if (made.breaker === 'refuses to start') throw new BreakerOpen('engine: the breaker is open');
+      if (made.breaker === 'refuses to start') throw new SearchError('breaker-open');
       return call();
     },
     close: () => undefined,
@@ -48,7 +48,7 @@ function harness(): Harness {
 }
 
 const never = async (): Promise<never> => assert.fail('must not be asked');
-const why = (error: unknown): string => (error instanceof Shed ? error.why : String(error));
+const why = (error: unknown): string => (error instanceof SearchError ? error.reason : String(error));
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
 
 test('an open breaker refuses before a slot is asked for', async () => {

@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { DeadlinePassed } from '../../src/resilience/deadline.ts';
-import { Shed } from '../../src/resilience/shed.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import {
-  Alive,
-  DEADLINE_MS,
-  HARD_DEADLINE_MS,
-  guardHarness as harness,
-  timedGuardHarness as timed,
-} from './harness.ts';
+import { DEADLINE_MS, HARD_DEADLINE_MS, guardHarness as harness, timedGuardHarness as timed } from './harness.ts';
 
 const fails = async (): Promise<never> => Promise.reject(new Error('down'));
 /** Longer than the time from opening to the probe. */
 const RESET_MS = 110;
 const untilAborted = (_: number, signal: AbortSignal): Promise<never> =>
   new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('cut'))));
-const why = (error: unknown): string => (error instanceof Shed ? error.why : String(error));
+const why = (error: unknown): string => (error instanceof SearchError ? error.reason : String(error));
 
 test('failures open the breaker; calls are then shed without starting, until a probe closes it', async (t) => {
   const { guard, events, run, pass } = timed(t);
@@ -56,7 +49,7 @@ test('an error that proves the engine to be alive does not open the breaker', as
   const { guard, run } = harness(t);
   for (let i = 0; i < 20; i += 1)
     await assert.rejects(
-      run(async () => Promise.reject(new Alive('syntax'))),
+      run(async () => Promise.reject(new SearchError('engine-rejected', 'syntax'))),
       /syntax/,
     );
   assert.equal(guard.balancer.state(), 'closed');
@@ -79,7 +72,7 @@ test('a refusal by the limiter is not a success: it cannot close a breaker', asy
   const probe = run(() => held.promise);
   await assert.rejects(
     run(async () => 'x'),
-    (error) => error instanceof Shed,
+    (error) => error instanceof SearchError,
   );
   assert.equal(guard.balancer.state(), 'half-open');
   held.resolve();
@@ -189,7 +182,7 @@ test('after a blocked event loop, a reply that is ready to be read does not make
   assert.equal(guard.troubled(), false, 'no call counts as late');
 });
 
-const breakerOpen = (error: unknown): boolean => error instanceof Shed && error.why === 'breaker-open';
+const breakerOpen = (error: unknown): boolean => error instanceof SearchError && error.reason === 'breaker-open';
 
 test('while a refusal from outside holds, the engine is not asked and counts as troubled, and no breaker changes', async (t) => {
   let dead = false;
@@ -231,7 +224,7 @@ for (const abortEndsWork of [true, false]) {
     const lost = [1, 2].map(() =>
       assert.rejects(
         run(() => new Promise<never>(() => undefined)),
-        DeadlinePassed,
+        { reason: 'engine-deadline' },
       ),
     );
     await pass(2 * HARD_DEADLINE_MS - 20);

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import { createFixedLimit, type Limit } from '../../src/resilience/adaptive-limit.ts';
 import { type Breaker, type BreakerState, createBreaker } from '../../src/resilience/breaker.ts';
+import type { Priority } from '../../src/resilience/codel-queue.ts';
 import {
   type ConcurrencyLimiter,
   type ConcurrencyLimiterOptions,
@@ -8,16 +9,10 @@ import {
 } from '../../src/resilience/concurrency-limiter.ts';
 import { type EngineCall, type Guard, type GuardEvent, guardWith } from '../../src/resilience/guard.ts';
 import { createLoadBalancer, createRetryBudget } from '../../src/resilience/load-balancer.ts';
-import { type Priority, Shed, type ShedReason } from '../../src/resilience/shed.ts';
+import { type Reason, SearchError, type ShedReason } from '../../src/resilience/search-error.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
-import { EngineError } from '../../src/search/engine.ts';
 import { createFakeClock, createVirtualTime, type FakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
-
-/** An error that proves the engine to be alive. */
-export class Alive extends Error {}
-/** The connection was lost: another endpoint may be asked. */
-export class Lost extends Error {}
 
 export interface GuardHarness {
   readonly guard: Guard;
@@ -78,13 +73,11 @@ export function guardHarness(t: TestContext | undefined, options: GuardHarnessOp
     balancer: createLoadBalancer({
       targets,
       budget: createRetryBudget({ share: 0.1, burst }),
-      mayRetry: (error) => error instanceof Lost,
       onRetry: (result) => observe({ kind: 'retry', target: 'engine', result }),
     }),
     limiter,
     refusal: options.refusal ?? (() => undefined),
     limit: options.limit ?? createFixedLimit({ ceiling: max }),
-    isOverload: (error) => error instanceof EngineError && error.code === 'engine-overloaded',
     isStarting: () => false,
     deadlineMs,
     hardDeadlineMs: deadlineMs * (HARD_DEADLINE_MS / DEADLINE_MS),
@@ -126,7 +119,6 @@ function opossum(
     volumeThreshold: opensAfter,
     windowMs: 10_000,
     resetMs,
-    isAlive: (error) => error instanceof Alive || (error instanceof EngineError && error.code === 'engine-rejected'),
     monotonicMs: clock.monotonicMs,
     random: () => 0.5,
     onState,
@@ -145,7 +137,7 @@ export interface LimiterHarness {
 }
 
 export interface SlotRequest {
-  state: 'waits' | 'runs' | 'released' | Shed['why'];
+  state: 'waits' | 'runs' | 'released' | Reason;
   /** From asking to running or being refused. */
   waitedMs: number;
   /** @throws when it does not run. */
@@ -205,8 +197,8 @@ export function limiterHarness(
           settle('runs');
         },
         (error: unknown) => {
-          if (!(error instanceof Shed)) throw error;
-          settle(error.why);
+          if (!(error instanceof SearchError)) throw error;
+          settle(error.reason);
         },
       );
       return asked;

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Limit } from '../../src/resilience/adaptive-limit.ts';
 import { createRetryBudget } from '../../src/resilience/load-balancer.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { DEADLINE_MS, guardHarness, HARD_DEADLINE_MS, Lost, timedGuardHarness } from './harness.ts';
+import { DEADLINE_MS, guardHarness, HARD_DEADLINE_MS, timedGuardHarness } from './harness.ts';
 
 const task = () => ({ deadlineAtMs: Number.POSITIVE_INFINITY, priority: 'interactive' as const });
 
-const lose = async (): Promise<never> => Promise.reject(new Lost('connection refused'));
+const LOST = { reason: 'engine-unavailable' };
+const lose = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'connection refused'));
 
 test('after a lost connection another endpoint answers, and a retry is reported', async (t) => {
   const { run, events } = guardHarness(t, { endpoints: 2 });
@@ -32,7 +34,7 @@ test('there is no second retry, and no retry without a lost connection', async (
       calls += 1;
       return lose();
     }),
-    Lost,
+    LOST,
   );
   assert.equal(calls, 2);
   await assert.rejects(
@@ -52,8 +54,8 @@ test('when the retry budget is spent, the caller gets the first error', async (t
     calls += 1;
     return lose();
   };
-  await assert.rejects(run(losing), Lost);
-  await assert.rejects(run(losing), Lost);
+  await assert.rejects(run(losing), LOST);
+  await assert.rejects(run(losing), LOST);
   assert.equal(calls, 3);
   assert.deepEqual(
     events.flatMap((event) => (event.kind === 'retry' ? [event.result] : [])),

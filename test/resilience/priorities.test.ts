@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PRIORITIES } from '../../src/resilience/shed.ts';
+import { PRIORITIES } from '../../src/resilience/codel-queue.ts';
 import { idle } from '../fakes/idle.ts';
 import { limiterHarness, states } from './harness.ts';
 

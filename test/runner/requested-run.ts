@@ -1,5 +1,5 @@
 import { globSync, statSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import {
   type NotRun,
   type ParsedArguments,
@@ -7,9 +7,8 @@ import {
   parseArguments,
   UsageError,
 } from '../../src/commands/arguments.ts';
-import { sourceFiles } from '../architecture/source.ts';
 import type { FinishedRun } from './judge.ts';
-import { importsWithin, modulesOf, type Unit, unitsOf } from './units.ts';
+import { importsWithin, type Unit, unitsOf } from './units.ts';
 
 /** The options of `npm test`: its own, and those that it passes to node's runner. */
 export const TEST_PROGRAM: Omit<Program, 'takes'> = {
@@ -32,8 +31,7 @@ export const TEST_PROGRAM: Omit<Program, 'takes'> = {
 
 /** A file that a run without `--all` leaves out, unless it is named itself. */
 const SLOW = '.slow.test.ts';
-/** Maximum number of importing files that the message about a path without tests names. */
-const NAMED_IMPORTERS = 5;
+const COUNT = { least: 1, most: 2 ** 31 - 1, whole: true };
 
 /** The run that the arguments of `npm test` ask for. */
 export interface RequestedRun {
@@ -70,7 +68,7 @@ export function requestedRun(args: readonly string[], root: string): RequestedRu
   }
 }
 
-function runOf({ positionals, has, text, texts }: ParsedArguments, root: string): RequestedRun {
+function runOf({ positionals, has, number, texts }: ParsedArguments, root: string): RequestedRun {
   const [names, skips] = [texts('test-name-pattern'), texts('test-skip-pattern')];
   for (const pattern of [...names, ...skips]) checkPattern(pattern);
   const chosen = (paths: readonly string[]): string[] =>
@@ -92,11 +90,11 @@ function runOf({ positionals, has, text, texts }: ParsedArguments, root: string)
     parts: imports.partsOf(files),
     startsK6: files.some(imports.startsK6),
     node: {
-      ...counted('concurrency', text('test-concurrency')),
-      ...counted('timeout', text('test-timeout')),
-      ...(has('test-only') && { only: true }),
-      ...(names.length > 0 && { testNamePatterns: names }),
-      ...(skips.length > 0 && { testSkipPatterns: skips }),
+      concurrency: number('test-concurrency', COUNT),
+      timeout: number('test-timeout', COUNT),
+      only: has('test-only') || undefined,
+      testNamePatterns: names.length > 0 ? names : undefined,
+      testSkipPatterns: skips.length > 0 ? skips : undefined,
     },
   };
 }
@@ -105,12 +103,6 @@ function runOf({ positionals, has, text, texts }: ParsedArguments, root: string)
 function checkPattern(pattern: string): void {
   const [, source, flags] = /^\/(.*)\/([a-z]*)$/s.exec(pattern) ?? [];
   new RegExp(source ?? pattern, flags);
-}
-
-function counted<Name extends string>(name: Name, text: string | undefined): { readonly [key in Name]?: number } {
-  if (text === undefined) return {};
-  if (!/^[1-9]\d*$/.test(text)) throw new UsageError(`--test-${name} is a positive number, not ${text}`);
-  return { [name]: Number(text) } as { readonly [key in Name]: number };
 }
 
 /** The test files of a path: a file, a folder or a pattern. Of the last two, slow files only with `all`. */
@@ -123,18 +115,5 @@ function testFilesOf(path: string, root: string, all: boolean): string[] {
   const files = tests.filter((file) => all || entry?.isFile() || !file.endsWith(SLOW));
   if (files.length > 0) return files;
   if (tests.length > 0) throw new UsageError(`${path} has only slow files: name one of them, or add --all`);
-  const importers = importersOf(relative(root, resolve(root, path)), root);
-  const more = importers.length > NAMED_IMPORTERS ? ` and ${importers.length - NAMED_IMPORTERS} more` : '';
-  const hint = importers.length === 0 ? '' : `; imported by ${importers.slice(0, NAMED_IMPORTERS).join(', ')}${more}`;
-  throw new UsageError(`${path} ${entry?.isFile() ? 'is' : 'has'} no *.test.ts${hint}`);
-}
-
-/** The test files that import a file, or a file of a folder, which has no tests. */
-function importersOf(path: string, root: string): string[] {
-  const tests = sourceFiles(join(root, 'test')).map((file) => join('test', file));
-  return tests.filter(
-    (file) =>
-      file.endsWith('.test.ts') &&
-      modulesOf(file, root).some((module) => module === path || module.startsWith(path + sep)),
-  );
+  throw new UsageError(`${path} ${entry?.isFile() ? 'is' : 'has'} no *.test.ts`);
 }

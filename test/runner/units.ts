@@ -99,7 +99,7 @@ function partsNamed(reached: ReadonlySet<string>, root: string): string[] {
 }
 
 /** The modules that a file imports: files by their path relative to the project, packages by name. Not types. */
-export function modulesOf(file: string, root: string): string[] {
+function modulesOf(file: string, root: string): string[] {
   if (!/\.m?[jt]s$/.test(file) || statSync(join(root, file), { throwIfNoEntry: false }) === undefined) return [];
   return importsOf(join(root, file)).flatMap(({ typesOnly, from }) =>
     typesOnly ? [] : [from.startsWith('.') ? join(dirname(file), from) : from],

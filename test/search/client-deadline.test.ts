@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { createVirtualTime } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
-import { singleReads } from '../fakes/store.ts';
+import { readingFrom } from '../fakes/store.ts';
 import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
 
 interface Timed extends Harness {
@@ -117,10 +117,8 @@ test('a client that waits for the call of another process waits no longer than t
 
 test('the duration of the store read counts as patience', async (t) => {
   const { ask, pass, answers, store } = timed(t, { patienceMs: 400 }, {});
-  Object.assign(
-    store,
-    singleReads(() => new Promise((done) => setTimeout(() => done({ kind: 'absent' }), 300))),
-  );
+  const read = readingFrom(() => new Promise((done) => setTimeout(() => done({ kind: 'absent' }), 300)));
+  Object.assign(store, { read });
   ask('one');
   await pass(390);
   assert.deepEqual(answers, []);
@@ -141,10 +139,7 @@ test('a client that joins a late call waits for it as long as the deadline', asy
 test('a page that came into L1 during the store read is served from L1, and costs no budget', async (t) => {
   const { search, engine, store, prepare } = harness(t);
   const read = Promise.withResolvers<void>();
-  Object.assign(
-    store,
-    singleReads(() => read.promise.then(() => ({ kind: 'absent' }))),
-  );
+  Object.assign(store, { read: readingFrom(() => read.promise.then(() => ({ kind: 'absent' }))) });
   const asked = search.search(prepare('диван'), { mayMiss: () => assert.fail('the budget was asked') });
   await search.bypass(prepare('диван'));
   read.resolve();
@@ -164,7 +159,7 @@ test('a page that came into L1 while a load waited for its permit is taken from 
   first.resolve();
   await search.bypass(prepare('диван'));
   const results = await batch;
-  const outcomes = results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : result.reason));
+  const outcomes = results.map((result) => (result instanceof Error ? result : result.outcome));
   assert.deepEqual(outcomes, ['engine', 'collapsed']);
   assert.deepEqual(engine.asked, ['стол', 'диван']);
   assert.equal((await search.search(prepare('шкаф'))).outcome, 'engine', 'its permit is free again');

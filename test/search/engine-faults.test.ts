@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { EngineError } from '../../src/search/engine.ts';
-import { SearchError } from '../../src/search/search-error.ts';
+import { REASONS, SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Harness, type HarnessOptions, harness, pageOf, scriptedEngine, transcript } from './harness.ts';
 
-const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
+const down = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'ECONNREFUSED'));
 const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
 
 test('past its stale window an entry is served only when the engine fails, and the answer says why', async (t) => {
@@ -58,7 +57,7 @@ test('a refresh that began before the engine came back and failed after it cause
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
   engine.answer = async (text) => pageOf(text);
   engineAnswers();
-  reply.reject(new EngineError('engine-unavailable', 'the connection closed'));
+  reply.reject(new SearchError('engine-unavailable', 'the connection closed'));
   await idle();
   await search.search(prepare('диван'));
   await idle();
@@ -79,10 +78,13 @@ test('without any page, the error has the kind of failure and a time to try agai
   const { search, engine, prepare } = harness(t);
   engine.answer = down;
   await assert.rejects(search.search(prepare('диван')), (error) => code(error) === 'engine-unavailable');
-  engine.answer = async () => Promise.reject(new EngineError('engine-rejected', 'unknown local index goods'));
+  engine.answer = async () => Promise.reject(new SearchError('engine-rejected', 'unknown local index goods'));
   await assert.rejects(
     search.search(prepare('стол')),
-    (error) => error instanceof SearchError && error.code === 'engine-rejected' && !error.message.includes('index'),
+    (error) =>
+      error instanceof SearchError &&
+      error.code === 'engine-rejected' &&
+      !REASONS[error.reason].detail.includes('index'),
   );
 });
 
@@ -254,7 +256,7 @@ test('after the engine rejected a query, its old page is served for a second wit
   const { search, engine, prepare, clock } = harness(t);
   await search.search(prepare('shoes'));
   clock.advance(200_000);
-  engine.answer = async () => Promise.reject(new EngineError('engine-rejected', 'syntax'));
+  engine.answer = async () => Promise.reject(new SearchError('engine-rejected', 'syntax'));
   for (let i = 0; i < 3; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
   assert.equal(engine.asked.length, 2);
   clock.advance(1100);
@@ -274,7 +276,7 @@ test('cached pages of a batch do not wait for those that must be computed, and a
   };
   const many = [prepare('slow 1'), prepare('slow 2'), prepare('slow 3'), ...kept];
   const results = await search.searchMany(many);
-  const outcomes = results.map((result) => (result.status === 'fulfilled' ? result.value.outcome : 'refused'));
+  const outcomes = results.map((result) => (result instanceof Error ? 'refused' : result.outcome));
   assert.deepEqual(outcomes.slice(3), ['hit-l2', 'hit-l2']);
   assert.equal(outcomes[2], 'refused', 'the batch was past its deadline');
 });

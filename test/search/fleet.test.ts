@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../src/search/engine.ts';
-import type { ReadPath } from '../../src/search/read-path.ts';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, harness, pageOf, transcript } from './harness.ts';
+import { type Harness, harness, pageOf, type Searches, transcript } from './harness.ts';
 
 const leases = ({ events }: Harness): string[] =>
   events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
@@ -58,7 +56,7 @@ test('when the engine fails the first process, the waiting process asks the engi
   const gate = Promise.withResolvers<void>();
   made.engine.answer = async () => {
     await gate.promise;
-    throw new EngineError('engine-unavailable', 'lost');
+    throw new SearchError('engine-unavailable', 'lost');
   };
   const other = made.sibling();
   const first = assert.rejects(made.search.search(made.prepare('shoes')), SearchError);
@@ -81,7 +79,7 @@ test('the lease is given back in every case: stored, too large, partial, failed'
     failed: () => made.search.search(made.prepare('failed')).catch(() => undefined),
   };
   made.engine.answer = async (text) => {
-    if (text === 'failed') throw new EngineError('engine-rejected', 'no');
+    if (text === 'failed') throw new SearchError('engine-rejected', 'no');
     return text === 'large' ? pageOf('x'.repeat(2000)) : pageOf(text, text === 'partial' ? 'agent dead' : undefined);
   };
   for (const [way, go] of Object.entries(ways)) {
@@ -128,7 +126,7 @@ test('waiters above the maximum are shed, and no waiter waits past its deadline'
     await idle();
   };
   const codes: string[] = [];
-  const ask = (from: ReadPath, q: string): Promise<unknown> =>
+  const ask = (from: Searches, q: string): Promise<unknown> =>
     from.search(made.prepare(q)).catch((error: SearchError) => codes.push(error.code));
   const queries = ['a', 'b'];
   const asked = queries.map((q) => ask(made.search, q));

@@ -1,13 +1,14 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/entry.ts';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
+import { promised } from '../../src/runtime.ts';
 import type { Answer, TierStatus } from '../../src/search/answer.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDomain, type Domain, type DomainOptions } from '../../src/search/domain-search.ts';
 import type { Engine, ResultPage } from '../../src/search/engine.ts';
 import type { SearchEvent } from '../../src/search/events.ts';
 import { type PreparedSearch, prepareSearch } from '../../src/search/key.ts';
-import type { ReadPath } from '../../src/search/read-path.ts';
+import type { SearchClient } from '../../src/search/miss-path.ts';
 import type { PopularSearch } from '../../src/search/refresh.ts';
 import { createTraceRecorder } from '../../src/search/trace-recorder.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
@@ -28,11 +29,21 @@ export interface Harness extends Process {
   /** Names of the traces that began in the background, with `tracer`. */
   readonly roots: string[];
   /** Another process of the fleet: the same engine and store, its own L1. */
-  readonly sibling: () => ReadPath;
+  readonly sibling: () => Searches;
+}
+
+/** The read path of one process, with promises. */
+export interface Searches {
+  readonly search: (prepared: PreparedSearch, client?: SearchClient) => Promise<Answer>;
+  /** The answer of L1, while the process has no room for other searches. */
+  readonly fromMemory: (prepared: PreparedSearch) => Answer | undefined;
+  readonly bypass: (prepared: PreparedSearch) => Promise<Answer>;
+  readonly searchMany: (many: readonly PreparedSearch[], client?: SearchClient) => Promise<readonly (Answer | Error)[]>;
 }
 
 /** One process. */
-interface Process extends Pick<Domain, 'search' | 'explain' | 'warm' | 'close'> {
+interface Process extends Pick<Domain, 'explain' | 'warm' | 'close'> {
+  readonly search: Searches;
   /** A health probe has found that the engine answers. */
   readonly engineAnswers: () => void;
 }
@@ -129,7 +140,7 @@ function startProcess(
       disabledDefences: options.disabledDefences ?? ['refresh', 'reseed'],
     },
     memory: createMemoryTier(options.memory ?? { maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
-    ...(options.store === false ? {} : { store }),
+    store: options.store === false ? undefined : store,
     engine: {
       engines: [engine],
       guard: {
@@ -163,8 +174,28 @@ function startProcess(
     },
   });
   t.after(domain.close);
-  const { search, explain, warm } = domain;
-  return { search, explain, warm, close: domain.close, engineAnswers: () => guard.balancer.reportProbe(0, true) };
+  const { explain, warm } = domain;
+  const search = (prepared: PreparedSearch, client: SearchClient = {}): Promise<Answer> =>
+    promised((done) => domain.search(prepared, client, done));
+  const searches: Searches = {
+    search,
+    fromMemory: (prepared) => {
+      let found: Answer | undefined;
+      domain.search(prepared, { admit: () => false }, (_busy, answer) => {
+        found = answer;
+      });
+      return found;
+    },
+    bypass: (prepared) => search(prepared, { bypass: true }),
+    searchMany: (many, client = {}) => domain.searchMany(many, client),
+  };
+  return {
+    search: searches,
+    explain,
+    warm,
+    close: domain.close,
+    engineAnswers: () => guard.balancer.reportProbe(0, true),
+  };
 }
 
 /** One readable line: `engine · l2 uri-miss stored (unseen) · l1 uri-miss stored`. */
@@ -203,13 +234,7 @@ export function scriptedEngine(): ScriptedEngine {
 
 export function pageOf(title: string, partial?: string): ResultPage {
   const result = { id: title, title, snippet: title, score: 1, attributes: {} };
-  return {
-    total: 1,
-    totalRelation: 'eq',
-    results: [result],
-    facets: {},
-    ...(partial === undefined ? {} : { partial }),
-  };
+  return { total: 1, totalRelation: 'eq', results: [result], facets: {}, partial };
 }
 
 export const EMPTY_PAGE: ResultPage = { total: 0, totalRelation: 'eq', results: [], facets: {} };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTiers } from '../../src/cache/tiers.ts';
 import type { Admission, Guard } from '../../src/resilience/guard.ts';
-import { Shed } from '../../src/resilience/shed.ts';
+import { type Reason, SearchError } from '../../src/resilience/search-error.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { createLoader, type Loader } from '../../src/search/load.ts';
 import { createLoadContext } from '../../src/search/load-context.ts';
@@ -53,7 +53,7 @@ function loaderHarness() {
   const asked: (Pick<Parameters<Guard['admit']>[0], 'priority'> & {
     readonly forMs: number;
     readonly admit: () => void;
-    readonly shed: (why: Shed['why']) => void;
+    readonly shed: (reason: Reason) => void;
   })[] = [];
   const admission: Admission = {
     run: (call) => call(0, new AbortController().signal),
@@ -69,13 +69,17 @@ function loaderHarness() {
       admit: ({ priority, deadlineAtMs, signal }) =>
         new Promise((resolve, reject) => {
           const forMs = deadlineAtMs - clock.monotonicMs();
-          asked.push({ priority, forMs, admit: () => resolve(admission), shed: (why) => reject(new Shed(why)) });
-          signal?.addEventListener('abort', () => reject(new Shed('left')));
+          asked.push({
+            priority,
+            forMs,
+            admit: () => resolve(admission),
+            shed: (reason) => reject(new SearchError(reason, undefined, { retryAfterMs: 7_777 })),
+          });
+          signal?.addEventListener('abort', () => reject(new SearchError('left')));
         }),
     },
     coalesce: true,
     deadlineMs: 100,
-    breakerRetryAfterMs: () => 7_777,
   });
   const domain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
   return { loader, asked, engine, clock, prepared: prepareSearch({ pairs: [['q', 'shoes']] }, [domain]) };
@@ -110,4 +114,13 @@ test('a load that the guard sheds fails with a SearchError, and its key is free 
   asked.at(-1)?.shed('breaker-open');
   await refused;
   assert.equal(loader.isLoading(prepared.key), false);
+});
+
+test('a load that fails without a client is no unhandled rejection, and its key is free again', async () => {
+  const { loader, asked, prepared } = loaderHarness();
+  loader.load(prepared, undefined, { deadlineAtMs: 0 });
+  await idle();
+  asked.at(-1)?.shed('breaker-open');
+  await idle();
+  assert.equal(loader.size(), 0);
 });

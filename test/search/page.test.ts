@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { EngineError } from '../../src/search/engine.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { withoutSuppressed } from '../../src/search/page.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
@@ -85,7 +85,7 @@ test('a reply is late after the engine’s deadline and not at it, whether a pag
       events.length = 0;
       engine.answer = async (text) => {
         clock.advance(durationMs);
-        if (fails) throw new EngineError('engine-rejected', 'syntax');
+        if (fails) throw new SearchError('engine-rejected', 'syntax');
         return pageOf(text);
       };
       await search.search(prepare(`${durationMs} ${fails}`)).catch(() => undefined);

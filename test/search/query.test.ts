@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidSearch } from '../../src/search/search-error.ts';
+import { InvalidSearch } from '../../src/search/query.ts';
 import { type Pair, prepare } from './harness.ts';
 
 const bad: readonly (readonly [string, readonly Pair[], string, RegExp])[] = [

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
-import { EngineError } from '../../src/search/engine.ts';
-import { SearchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
 import { EMPTY_PAGE, harness, pageOf, transcript } from './harness.ts';
 
-const down = async (): Promise<never> => Promise.reject(new EngineError('engine-unavailable', 'ECONNREFUSED'));
+const down = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'ECONNREFUSED'));
 const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
 
 test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {
@@ -236,7 +235,7 @@ test('a batch reads the store once per key, joins loads, and each item fails alo
   engine.answer = async (text) => (text === 'bad' ? down() : pageOf(text));
   store.reads.length = 0;
   const settledMany = await restarted.searchMany(['a', 'b', 'c', 'c', 'bad'].map((q) => prepare(q)));
-  const seen = settledMany.map((each) => (each.status === 'fulfilled' ? each.value.outcome : code(each.reason)));
+  const seen = settledMany.map((each) => (each instanceof Error ? code(each) : each.outcome));
   assert.deepEqual(seen, ['hit-l1', 'hit-l2', 'engine', 'collapsed', 'engine-unavailable']);
   assert.equal(store.reads.length, 3);
 });
@@ -244,7 +243,7 @@ test('a batch reads the store once per key, joins loads, and each item fails alo
 test('a batch of fifty new searches does not overload an idle engine with room for two', async (t) => {
   const { search, engine, prepare } = harness(t, { maxConcurrent: 2, maxQueued: 2 });
   const batch = Array.from({ length: 50 }, (_, i) => prepare(`новое ${i}`));
-  const outcomes = (await search.searchMany(batch)).map((each) => each.status === 'fulfilled' && each.value.outcome);
+  const outcomes = (await search.searchMany(batch)).map((each) => !(each instanceof Error) && each.outcome);
   assert.deepEqual(new Set(outcomes), new Set(['engine']));
   assert.equal(engine.asked.length, 50);
 });
@@ -285,14 +284,42 @@ test('an entry carries the generation that was current when its engine call bega
   assert.equal((await search.search(prepare('диван'))).entry.generation, 1);
 });
 
-test('the synchronous L1 lookup gives fresh pages only, and starts no refresh', async (t) => {
-  const { search, engine, clock, prepare } = harness(t);
+test('a process without room answers from memory, stale pages too, and refuses other searches at once', async (t) => {
+  const { search, engine, clock, noted, prepare } = harness(t);
   await search.search(prepare('диван'));
   assert.equal(search.fromMemory(prepare('диван'))?.outcome, 'hit-l1');
-  for (const stepMs of [110_000, 90_000]) {
-    clock.advance(stepMs);
-    assert.equal(search.fromMemory(prepare('диван')), undefined);
-    await idle();
-    assert.equal(engine.asked.length, 1);
-  }
+  clock.advance(110_000);
+  assert.equal(search.fromMemory(prepare('диван'))?.outcome, 'stale');
+  await idle();
+  assert.equal(engine.asked.length, 2, 'and one refresh renews it');
+  assert.equal(search.fromMemory(prepare('диван'))?.outcome, 'hit-l1');
+  const counted = noted.length;
+  await assert.rejects(search.search(prepare('стол'), { admit: () => false }), { code: 'busy' });
+  const [near, refused] = await search.searchMany([prepare('диван'), prepare('стол')], { admit: () => false });
+  assert.ok(near !== undefined && !(near instanceof Error) && near.outcome === 'hit-l1');
+  assert.equal(refused instanceof SearchError && refused.code, 'busy');
+  assert.equal(noted.length, counted + 1, 'a refused search is no sign of popularity');
+  assert.equal(engine.asked.length, 2);
+});
+
+test('each admitted search is settled once with its result, and a hit of L1 needs no admission', async (t) => {
+  const { search, engine, sibling, prepare } = harness(t);
+  const seen: string[] = [];
+  const client = {
+    admit: () => seen.push('admit') > 0,
+    settle: (_search: unknown, result: unknown) =>
+      void seen.push(result instanceof Error ? code(result) : (result as { outcome: string }).outcome),
+  };
+  await search.search(prepare('диван'), client);
+  await search.search(prepare('диван'), client);
+  await sibling().search(prepare('диван'), client);
+  engine.answer = down;
+  await assert.rejects(search.search(prepare('стол'), client));
+  await search.searchMany([prepare('диван'), prepare('шкаф')], client);
+  assert.deepEqual(seen, [
+    ...['admit', 'engine'],
+    ...['admit', 'hit-l2'],
+    ...['admit', 'engine-unavailable'],
+    ...['admit', 'engine-unavailable'],
+  ]);
 });

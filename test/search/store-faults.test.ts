@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { EngineError } from '../../src/search/engine.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
 import { type Harness, harness, pageOf, transcript } from './harness.ts';
 
@@ -43,7 +43,7 @@ test('a late store reply answers after the engine refused at once', async (t) =>
   await search.search(prepare('диван'));
   await idle();
   const restarted = sibling();
-  engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
+  engine.answer = async () => Promise.reject(new SearchError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await restarted.search(prepare(`нет ${i}`)).catch(() => undefined);
   const late = Promise.withResolvers<Buffer | undefined>();
   store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
@@ -56,7 +56,7 @@ test('a late store reply answers after the engine refused at once', async (t) =>
 test('a refusal waits only a moment for a store that stays silent', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const { search, engine, store, prepare } = harness(t);
-  engine.answer = async () => Promise.reject(new EngineError('engine-unavailable', 'down'));
+  engine.answer = async () => Promise.reject(new SearchError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
   store.meet({ kind: 'fault', fault: 'store-slow', late: new Promise(() => undefined) });
   let refused = false;
@@ -85,7 +85,7 @@ test('a stale entry that arrived late is served when the engine fails', async (t
   await idle();
   late.resolve(store.value(prepare('диван').storeName));
   await idle();
-  failing.reject(new EngineError('engine-unavailable', 'down'));
+  failing.reject(new SearchError('engine-unavailable', 'down'));
   assert.equal((await waiting).outcome, 'stale');
 });
 
@@ -163,6 +163,6 @@ test('a late store reply in L1 answers when the started engine call then fails',
   await idle();
   reply();
   await idle();
-  page.reject(new EngineError('engine-unavailable', 'ECONNRESET'));
+  page.reject(new SearchError('engine-unavailable', 'ECONNRESET'));
   assert.equal((await waiting).outcome, 'stale');
 });

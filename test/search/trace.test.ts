@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Shed } from '../../src/resilience/shed.ts';
-import { LeasedElsewhere, searchError } from '../../src/search/search-error.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { faultOf, formatTraceparent, parseTraceparent, untilSettled } from '../../src/search/trace.ts';
 import { createTraceRecorder, type RecordedSpan } from '../../src/search/trace-recorder.ts';
 import { idle } from '../fakes/idle.ts';
@@ -72,7 +71,7 @@ test('a failed stage names the code of its error, and never the text of the engi
   const spans = await traced(own, own.prepare('диван'));
   assert.ok(spans.some(({ error }) => error !== undefined));
   assert.doesNotMatch(JSON.stringify(spans), /secret/);
-  assert.equal(faultOf(searchError('engine-deadline')), 'engine-deadline');
+  assert.equal(faultOf(new SearchError('engine-deadline')), 'engine-deadline');
   assert.equal(faultOf('a text'), 'unknown');
 });
 
@@ -107,7 +106,7 @@ test('a refresh that another process makes, and a wait that nobody needs any mor
     link: () => {},
     end: (...end: unknown[]) => void ends.push(end),
   };
-  for (const error of [new LeasedElsewhere(), new Shed('left'), new Shed('queue-full')])
+  for (const error of [new SearchError('leased'), new SearchError('left'), new SearchError('queue-full')])
     await assert.rejects(untilSettled(span, Promise.reject(error)));
   assert.deepEqual(ends, [
     [{ 'serpcache.result': 'leased' }],

@@ -8,11 +8,11 @@ import { etagOf } from '../../../src/cache/codec.ts';
 import { loadSettings } from '../../../src/config/load.ts';
 import { createAdapters, searchDomainOf } from '../../../src/engines/create-engines.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
+import { SearchError } from '../../../src/resilience/search-error.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { EngineError } from '../../../src/search/engine.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { encodeBody } from '../../../src/search/page.ts';
-import { InvalidSearch } from '../../../src/search/search-error.ts';
+import { InvalidSearch } from '../../../src/search/query.ts';
 import { createConcurrencyLimit } from './peer.ts';
 
 /** Several bursts of several hundred. */
@@ -66,6 +66,6 @@ server.listen({ port: Number(port), host: '127.0.0.1', backlog: 4096 });
 
 function statusOf(error: unknown): number {
   if (error instanceof InvalidSearch) return 400;
-  if (error instanceof EngineError) return error.code === 'engine-timeout' ? 504 : 503;
+  if (error instanceof SearchError) return error.reason === 'engine-timeout' ? 504 : 503;
   return 500;
 }

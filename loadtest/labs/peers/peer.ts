@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { EngineError } from '../../../src/search/engine.ts';
+import { SearchError } from '../../../src/resilience/search-error.ts';
 import { accepts, startProcess, waitUntil } from '../../stack/process.ts';
 import { systemPath } from '../kit/programs.ts';
 
@@ -155,11 +155,11 @@ export function createConcurrencyLimit(options: { readonly atOnce: number; reado
   const waiting: (() => void)[] = [];
   let running = 0;
   return {
-    /** Runs the work when a slot is free. @throws EngineError `engine-overloaded` when `mostWaiting` are waiting. */
+    /** Runs the work when a slot is free. @throws SearchError `engine-overloaded` when `mostWaiting` are waiting. */
     run: async <T>(work: () => Promise<T>): Promise<T> => {
       if (running < options.atOnce) running += 1;
       else if (waiting.length < options.mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
-      else throw new EngineError('engine-overloaded', `${options.mostWaiting} searches wait already`);
+      else throw new SearchError('engine-overloaded', `${options.mostWaiting} searches wait already`);
       try {
         return await work();
       } finally {

@@ -2,9 +2,10 @@ import type { DomainSettings, EngineSettings } from '../../config/settings.ts';
 import { createAdapters, searchDomainOf } from '../../engines/create-engines.ts';
 import { type OpenIndex, openIndex } from '../../engines/sqlite/open-index.ts';
 import { type IndexMeta, indexFileOf } from '../../engines/sqlite/schema.ts';
+import { type EngineReason, isRefusedBy } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import { type Engine, EngineError, type EngineErrorCode, type ResultPage } from '../../search/engine.ts';
+import type { Engine, ResultPage } from '../../search/engine.ts';
 import { type Comparison, comparePages } from '../../search/overlap.ts';
 import type { Query } from './queries.ts';
 
@@ -19,7 +20,7 @@ export interface ParitySide {
 }
 
 /** `partial`: an incomplete answer, which tells nothing about the engine's ranking. */
-export type ReplyFault = EngineErrorCode | 'partial';
+export type ReplyFault = EngineReason | 'partial';
 
 type Reply =
   | { readonly kind: 'page'; readonly page: ResultPage; readonly tookMs: number; readonly late: boolean }
@@ -123,8 +124,8 @@ async function replyOf(side: ParitySide, request: SearchRequest, clock: Clock, s
     return { kind: 'page', page, tookMs, late: tookMs > side.deadlineMs };
   } catch (error) {
     signal.throwIfAborted();
-    if (!(error instanceof EngineError)) throw error;
-    return { kind: 'fault', fault: error.code, message: error.message };
+    if (!isRefusedBy('engine', error)) throw error;
+    return { kind: 'fault', fault: error.reason, message: error.message };
   }
 }
 

@@ -1,6 +1,6 @@
-import { fileBytes, linesOf } from '../../catalogue/file.ts';
+import { fileBytes, fileLines } from '../../catalogue/file.ts';
 import type { PreparedSearch } from '../../search/key.ts';
-import { InvalidSearch } from '../../search/search-error.ts';
+import { InvalidSearch } from '../../search/query.ts';
 
 export interface Query {
   readonly prepared: PreparedSearch;
@@ -45,7 +45,7 @@ export async function readQueries(file: string, options: ReadQueriesOptions): Pr
   let lines = 0;
   let badLines = 0;
   let cut = false;
-  for await (const { number, bytes } of linesOf(fileBytes(file, options.signal).chunks, MAX_LINE_BYTES)) {
+  for await (const { number, bytes } of fileLines(fileBytes(file, options.signal).chunks, MAX_LINE_BYTES)) {
     if (number > MAX_LINES) {
       cut = true;
       break;

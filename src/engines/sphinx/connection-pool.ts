@@ -1,4 +1,4 @@
-import { EngineError } from '../../search/engine.ts';
+import { SearchError } from '../../resilience/search-error.ts';
 import {
   type Connection,
   type ConnectionEnd,
@@ -21,7 +21,7 @@ export interface ConnectionEvent {
  * `maxConnections` calls wait for one.
  */
 export interface Connections {
-  /** @throws EngineError; `engine-timeout` as soon as `signal` aborts. */
+  /** @throws SearchError; `engine-timeout` as soon as `signal` aborts. */
   readonly ask: (sql: string, signal: AbortSignal) => Promise<ResultSets>;
   readonly counts: () => { readonly open: number; readonly idle: number; readonly waiting: number };
   /** Ends all connections; later asks are `engine-unavailable`. */
@@ -80,7 +80,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   const take = async (signal: AbortSignal): Promise<Connection> => {
     for (;;) {
-      if (closed) throw new EngineError('engine-unavailable', 'the engine is closed');
+      if (closed) throw new SearchError('engine-unavailable', 'the engine is closed');
       if (signal.aborted) throw timeout();
       const entry = idle.pop();
       if (entry !== undefined) {
@@ -91,7 +91,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (doubt.isLate()) throw noGreeting();
       if (held < maxConnections) return doubt.orLeave({ open, signal, giveBack });
       if (waiting.length >= maxConnections) {
-        throw new EngineError('engine-overloaded', `all ${maxConnections} connections are busy, and so is their queue`);
+        throw new SearchError('engine-overloaded', `all ${maxConnections} connections are busy, and so is their queue`);
       }
       await wait(signal);
     }
@@ -244,10 +244,10 @@ interface Attempt {
   readonly giveBack: (connection: Connection) => void;
 }
 
-function noGreeting(): EngineError {
-  return new EngineError('engine-unavailable', 'the server ends or hangs: it accepts connections and does not greet');
+function noGreeting(): SearchError {
+  return new SearchError('engine-unavailable', 'the server ends or hangs: it accepts connections and does not greet');
 }
 
-function timeout(): EngineError {
-  return new EngineError('engine-timeout', 'no reply before the hard deadline');
+function timeout(): SearchError {
+  return new SearchError('engine-timeout', 'no reply before the hard deadline');
 }

@@ -2,8 +2,8 @@ import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createConnection, type Connection as Driver, type ConnectionOptions as DriverOptions } from 'mysql2';
 import type { EngineTlsSettings } from '../../config/settings.ts';
+import { SearchError } from '../../resilience/search-error.ts';
 import { readAs } from '../../runtime.ts';
-import { EngineError } from '../../search/engine.ts';
 import { classify } from './errors.ts';
 import { createPacketReader, type PacketReader } from './packets.ts';
 
@@ -19,7 +19,7 @@ export type ResultSets = readonly (readonly Row[])[];
 export interface Connection {
   /** Version of the server, from its greeting. */
   readonly version: string;
-  /** @throws EngineError. After any error but `engine-rejected` the connection is closed. */
+  /** @throws SearchError. After any error but `engine-rejected` the connection is closed. */
   readonly send: (sql: string) => Promise<ResultSets>;
   /** Closes at once: a statement in flight rejects with `engine-unavailable`. */
   readonly destroy: () => void;
@@ -56,7 +56,7 @@ export interface ConnectionEnd {
  */
 const COLLATION = 'SET collation_connection=utf8_general_ci';
 
-/** @throws EngineError `engine-unavailable`, `engine-overloaded` when searchd has no connection left, `engine-timeout` on abort. */
+/** @throws SearchError `engine-unavailable`, `engine-overloaded` when searchd has no connection left, `engine-timeout` on abort. */
 export function openConnection(options: ConnectionOptions, signal: AbortSignal): Promise<Connection> {
   return new Promise((resolve, reject) => {
     // Our own socket: only destroying it ends a query at once; mysql2's destroy() waits for the reply.
@@ -82,7 +82,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
 
     let open = true;
     /** Rejects the statements in flight: the driver drops one without a word when a reply is out of order. */
-    const inFlight = new Set<(error: EngineError) => void>();
+    const inFlight = new Set<(error: SearchError) => void>();
     const end = (how: { readonly error?: unknown; readonly isOurs?: boolean } = {}): void => {
       if (!open) return;
       open = false;
@@ -91,7 +91,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
       const error = how.error === undefined ? lost('the connection closed') : classify(how.error);
       reject(error);
       for (const fail of inFlight) fail(error);
-      const isLoss = how.isOurs !== true && error.code !== 'engine-overloaded';
+      const isLoss = how.isOurs !== true && error.reason !== 'engine-overloaded';
       // Outside of the driver, which catches what its listeners throw and takes it for a fault of the reply.
       queueMicrotask(() => options.onClose({ detail: how.error === undefined ? 'closed' : error.message, isLoss }));
     };
@@ -103,7 +103,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
     const reader = readPackets(driver, { isOpen: () => open, onFault: (error) => end({ error }) });
 
     const abort = (): void =>
-      end({ error: new EngineError('engine-timeout', 'no connection before the hard deadline') });
+      end({ error: new SearchError('engine-timeout', 'no connection before the hard deadline') });
     const timer = setTimeout(
       () => end({ error: lost(`no connection within ${options.connectTimeoutMs} ms`) }),
       options.connectTimeoutMs,
@@ -125,7 +125,7 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
           inFlight.delete(rejectSent);
           if (error) {
             const known = classify(error);
-            if (known.code !== 'engine-rejected') end({ error: known });
+            if (known.reason !== 'engine-rejected') end({ error: known });
             rejectSent(known);
           } else resolveSent(setsOf(rows));
         });
@@ -213,6 +213,6 @@ function setsOf(rows: unknown): ResultSets {
   return (isSingle ? [rows] : rows).filter((set): set is readonly Row[] => Array.isArray(set));
 }
 
-function lost(message: string): EngineError {
-  return new EngineError('engine-unavailable', message);
+function lost(message: string): SearchError {
+  return new SearchError('engine-unavailable', message);
 }

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRetryBudget } from '../../resilience/load-balancer.ts';
+import { SearchError } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import { type Engine, EngineError, probeOf, type ResultPage } from '../../search/engine.ts';
+import { type Engine, probeOf, type ResultPage } from '../../search/engine.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { type ConnectionEvent, createConnections } from './connection-pool.ts';
 import { isAgentFault } from './errors.ts';
@@ -88,7 +89,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const probeText: MatchText = { match: probe.text, words: probe.text };
 
   const search: Engine['search'] = async (request, signal, traceparent) => {
-    if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
+    if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');
     const text = matchText(request.text);
     if (text === undefined) return emptyPage(request);
     const asked = { request, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs, traceparent };
@@ -103,7 +104,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   return {
     search,
     probe: async (signal) => {
-      if (signal.aborted) throw new EngineError('engine-timeout', 'aborted before it was asked');
+      if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');
       await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, probeText);
     },
     close: async () => connections.close(),
@@ -120,13 +121,13 @@ interface Asked {
   readonly traceparent?: string | undefined;
 }
 
-type Settled = { readonly page: ResultPage } | { readonly page?: undefined; readonly error: EngineError };
+type Settled = { readonly page: ResultPage } | { readonly page?: undefined; readonly error: SearchError };
 
 async function settled(page: Promise<ResultPage>): Promise<Settled> {
   try {
     return { page: await page };
   } catch (error) {
-    if (error instanceof EngineError) return { error };
+    if (error instanceof SearchError) return { error };
     throw error;
   }
 }

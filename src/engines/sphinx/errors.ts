@@ -1,4 +1,4 @@
-import { EngineError, type EngineErrorCode } from '../../search/engine.ts';
+import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
 
 /** The fields of an error of the driver or of searchd. */
 interface ForeignError {
@@ -10,7 +10,7 @@ interface ForeignError {
 }
 
 interface Rule {
-  readonly code: EngineErrorCode;
+  readonly reason: EngineReason;
   readonly when: (error: ForeignError) => boolean;
 }
 
@@ -23,29 +23,32 @@ const AGENT_REFUSAL = /\bagent \S+: remote query error: /;
  * and for a distributed index whose agents are all dead.
  */
 const RULES: readonly Rule[] = [
-  { code: 'engine-unavailable', when: ({ message }) => isAgentFault(message) },
+  { reason: 'engine-unavailable', when: ({ message }) => isAgentFault(message) },
   // Sphinx refuses connections with 1040, Manticore queries with 1047, which is also "unknown command".
   {
-    code: 'engine-overloaded',
+    reason: 'engine-overloaded',
     when: ({ errno, message }) => errno === 1040 || /maxed out|too many conn/i.test(message),
   },
-  { code: 'engine-timeout', when: ({ code }) => code === 'PROTOCOL_SEQUENCE_TIMEOUT' },
-  { code: 'engine-unavailable', when: ({ errno, message }) => errno === 1053 || /shutdown in progress/i.test(message) },
+  { reason: 'engine-timeout', when: ({ code }) => code === 'PROTOCOL_SEQUENCE_TIMEOUT' },
+  {
+    reason: 'engine-unavailable',
+    when: ({ errno, message }) => errno === 1053 || /shutdown in progress/i.test(message),
+  },
   // The index is configured, but searchd could not load it.
-  { code: 'engine-unavailable', when: ({ message }) => /^no enabled local indexes/.test(message) },
+  { reason: 'engine-unavailable', when: ({ message }) => /^no enabled local indexes/.test(message) },
   // Wrong credentials concern every query, so they are a state of the engine and not an error of this query.
-  { code: 'engine-unavailable', when: ({ errno }) => errno === 1045 || errno === 1203 },
-  { code: 'engine-rejected', when: ({ errno }) => errno !== undefined && errno > 0 },
+  { reason: 'engine-unavailable', when: ({ errno }) => errno === 1045 || errno === 1203 },
+  { reason: 'engine-rejected', when: ({ errno }) => errno !== undefined && errno > 0 },
   // Without an errno of searchd: the network failed, or the driver lost the connection.
-  { code: 'engine-unavailable', when: () => true },
+  { reason: 'engine-unavailable', when: () => true },
 ];
 
 /** Turns errors of searchd and mysql2 into ours. */
-export function classify(error: unknown): EngineError {
-  if (error instanceof EngineError) return error;
+export function classify(error: unknown): SearchError {
+  if (error instanceof SearchError) return error;
   const foreign = read(error);
   const rule = RULES.find(({ when }) => when(foreign));
-  return new EngineError(rule?.code ?? 'engine-unavailable', foreign.message, { cause: error });
+  return new SearchError(rule?.reason ?? 'engine-unavailable', foreign.message, { cause: error });
 }
 
 /** Whether an agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not ask a mirror by itself. */

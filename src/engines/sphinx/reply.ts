@@ -1,6 +1,7 @@
+import { SearchError } from '../../resilience/search-error.ts';
 import { dateText } from '../../search/canonical.ts';
 import type { Attribute, AttributeValue, SearchDomain, SearchRequest } from '../../search/domain.ts';
-import { EngineError, FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
+import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { escapeHtml } from '../../search/escape-html.ts';
 import type { ResultSets, Row } from './connection.ts';
 import { codeOf, DAY_SECONDS, isMissing, isMissingDay, withoutFloat32Noise } from './schema.ts';
@@ -14,12 +15,12 @@ interface ReplyOptions {
 
 /**
  * The result sets of one round trip → a page: rows and SHOW META of the results, then of each facet.
- * @throws EngineError when their number is wrong.
+ * @throws SearchError when their number is wrong.
  */
 export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyOptions): ResultPage {
   const asked = 1 + request.facets.length;
   if (sets.length !== 2 * asked) {
-    throw new EngineError('engine-unavailable', `searchd sent ${sets.length} result sets, not ${2 * asked}`);
+    throw new SearchError('engine-unavailable', `searchd sent ${sets.length} result sets, not ${2 * asked}`);
   }
   const replies = Array.from({ length: asked }, (_, index) => ({
     rows: sets[2 * index] ?? [],
@@ -27,7 +28,7 @@ export function pageOf(sets: ResultSets, request: SearchRequest, options: ReplyO
   }));
   const [results, ...facets] = replies;
   const total = Number(results?.said.get('total_found'));
-  if (!Number.isSafeInteger(total)) throw new EngineError('engine-unavailable', 'searchd sent no total_found');
+  if (!Number.isSafeInteger(total)) throw new SearchError('engine-unavailable', 'searchd sent no total_found');
   const partial = replies
     .map(({ said }) => partialWarning(said.get('warning')))
     .find((warning) => warning !== undefined);

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
-import { type Engine, EngineError } from '../../search/engine.ts';
+import { SearchError } from '../../resilience/search-error.ts';
+import type { Engine } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
 import { createPool, type SqliteEvent } from './pool.ts';
 import { startThread } from './thread.ts';
@@ -52,7 +53,7 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
   return {
     search: async (request, signal) => {
       const page = await pool.ask({ kind: 'search', request }, signal);
-      if (page === undefined) throw new EngineError('engine-unavailable', 'a search worker sent no page');
+      if (page === undefined) throw new SearchError('engine-unavailable', 'a search worker sent no page');
       return page;
     },
     probe: async (signal) => {

@@ -1,4 +1,5 @@
-import { EngineError, type ResultPage } from '../../search/engine.ts';
+import { SearchError } from '../../resilience/search-error.ts';
+import type { ResultPage } from '../../search/engine.ts';
 import type { Thread } from './thread.ts';
 import type { Question } from './worker.ts';
 
@@ -22,9 +23,9 @@ interface PoolOptions {
 
 /** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
 interface Pool {
-  /** Rejects with an EngineError; with `engine-timeout` as soon as the signal aborts. */
+  /** Rejects with an SearchError; with `engine-timeout` as soon as the signal aborts. */
   readonly ask: (question: Question, signal: AbortSignal) => Promise<ResultPage | undefined>;
-  /** Resolves when all threads can answer; rejects with the first EngineError of a start. */
+  /** Resolves when all threads can answer; rejects with the first SearchError of a start. */
   readonly ready: Promise<void>;
   readonly close: () => Promise<void>;
 }
@@ -144,7 +145,7 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
   }
 
   function abort(job: Job): void {
-    job.reject(new EngineError('engine-timeout', 'the search was given up at its hard deadline'));
+    job.reject(new SearchError('engine-timeout', 'the search was given up at its hard deadline'));
     const position = waiting.indexOf(job);
     if (position >= 0) waiting.splice(position, 1);
     const slot = slots.find((candidate) => candidate.job === job);
@@ -153,17 +154,17 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
   }
 
   function rejectWaiting(message: string): void {
-    for (const job of waiting.splice(0)) job.reject(new EngineError('engine-unavailable', message));
+    for (const job of waiting.splice(0)) job.reject(new SearchError('engine-unavailable', message));
   }
 
   async function ask(question: Question, signal: AbortSignal): Promise<ResultPage | undefined> {
-    if (closing !== undefined) throw new EngineError('engine-unavailable', 'the engine is closed');
-    if (signal.aborted) throw new EngineError('engine-timeout', 'the deadline had passed before the search began');
+    if (closing !== undefined) throw new SearchError('engine-unavailable', 'the engine is closed');
+    if (signal.aborted) throw new SearchError('engine-timeout', 'the deadline had passed before the search began');
     if (slots.every(({ state }) => state === 'resting')) {
-      throw new EngineError('engine-unavailable', `no search worker is up: ${lastCrash}`);
+      throw new SearchError('engine-unavailable', `no search worker is up: ${lastCrash}`);
     }
     if (waiting.length >= maxWaiting && !slots.some(({ state }) => state === 'idle')) {
-      throw new EngineError('engine-overloaded', `${maxWaiting} searches wait for ${size} workers already`);
+      throw new SearchError('engine-overloaded', `${maxWaiting} searches wait for ${size} workers already`);
     }
     const job: Job = { question, grace: undefined, ...Promise.withResolvers<ResultPage | undefined>() };
     const onAbort = (): void => abort(job);
@@ -183,7 +184,7 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
       for (const { job, restart } of slots) {
         clearTimeout(restart);
         clearTimeout(job?.grace);
-        job?.reject(new EngineError('engine-unavailable', 'the engine was closed'));
+        job?.reject(new SearchError('engine-unavailable', 'the engine was closed'));
       }
       await Promise.all(slots.map(({ thread }) => thread?.end()));
     })();

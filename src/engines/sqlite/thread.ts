@@ -1,13 +1,14 @@
 import { Worker } from 'node:worker_threads';
-import { EngineError, type ResultPage } from '../../search/engine.ts';
+import { SearchError } from '../../resilience/search-error.ts';
+import type { ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 import type { Question, Reply } from './worker.ts';
 
 /** A worker thread with the index open. It answers one question at a time. */
 export interface Thread {
-  /** Resolves with the build of the index it opened, once it can answer. Rejects with an EngineError. */
+  /** Resolves with the build of the index it opened, once it can answer. Rejects with an SearchError. */
   readonly ready: Promise<string>;
-  /** Resolves with a page, or undefined for a probe. Rejects with an EngineError, also when the thread dies. */
+  /** Resolves with a page, or undefined for a probe. Rejects with an SearchError, also when the thread dies. */
   readonly ask: (question: Question) => Promise<ResultPage | undefined>;
   /**
    * Ends the thread. JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt
@@ -39,7 +40,7 @@ export function startThread(program: URL, options: OpenIndexOptions): Thread {
         asked?.resolve(reply.page);
         return;
       case 'failed':
-        (isReady ? asked : opening)?.reject(new EngineError(reply.code, reply.message));
+        (isReady ? asked : opening)?.reject(new SearchError(reply.reason, reply.message));
         return;
     }
   });
@@ -50,7 +51,7 @@ export function startThread(program: URL, options: OpenIndexOptions): Thread {
     worker.once('exit', (exitCode) => {
       isAlive = false;
       const detail = `a search worker ended: ${cause?.message ?? `exit code ${exitCode}`}`;
-      const error = new EngineError('engine-unavailable', detail, { cause });
+      const error = new SearchError('engine-unavailable', detail, { cause });
       opening.reject(error);
       asked?.reject(error);
       resolve(detail);
@@ -64,7 +65,7 @@ export function startThread(program: URL, options: OpenIndexOptions): Thread {
     ask: (question) => {
       asked = Promise.withResolvers();
       if (isAlive) worker.postMessage(question);
-      else asked.reject(new EngineError('engine-unavailable', 'a search worker ended before it was asked'));
+      else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));
       return asked.promise;
     },
     end: async () => {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import type { EngineReason } from '../../resilience/search-error.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import type { EngineErrorCode, ResultPage } from '../../search/engine.ts';
+import type { ResultPage } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
 
 /** The program of each search thread: opens the index, then answers one question after the other. */
@@ -11,7 +12,7 @@ export type Question = { readonly kind: 'search'; readonly request: SearchReques
 export type Reply =
   | { readonly kind: 'ready'; readonly build: string }
   | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
-  | { readonly kind: 'failed'; readonly code: EngineErrorCode; readonly message: string };
+  | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
 const SQLITE_ERROR = 1;
 
@@ -31,16 +32,16 @@ try {
           return;
       }
     } catch (error) {
-      reply({ kind: 'failed', code: codeOf(error), message: messageOf(error) });
+      reply({ kind: 'failed', reason: engineReasonOf(error), message: messageOf(error) });
     }
   });
   reply({ kind: 'ready', build: index.meta.build });
 } catch (error) {
-  reply({ kind: 'failed', code: 'engine-unavailable', message: messageOf(error) });
+  reply({ kind: 'failed', reason: 'engine-unavailable', message: messageOf(error) });
 }
 
 /** SQLITE_ERROR is about the statement; every other code is about the file or the machine. */
-function codeOf(error: unknown): EngineErrorCode {
+function engineReasonOf(error: unknown): EngineReason {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : SQLITE_ERROR;
   return code === SQLITE_ERROR ? 'engine-rejected' : 'engine-unavailable';
 }

@@ -4,12 +4,12 @@ import type { Logger } from 'pino';
 import type { Audit } from '../../operations/audit/audit.ts';
 import type { Operations } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
-import type { Search } from '../../search/search.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
-import { createRequestLog } from '../search-api/exchange.ts';
+import { createRequestIds, createRequestLog } from '../search-api/exchange.ts';
 import { registerHealth } from '../search-api/health.ts';
-import { createApp, createRequestIds } from '../transport/app.ts';
+import { createApp } from '../transport/app.ts';
 import type { DrainResult } from '../transport/drain.ts';
 import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
 import type { ListenerTls } from '../transport/listener.ts';
@@ -26,7 +26,7 @@ import { createLive, registerLive, registerState } from './state-routes.ts';
 import { registerWarm } from './warm-routes.ts';
 
 export interface AdminServerOptions {
-  readonly search: Search;
+  readonly domains: readonly SearchedDomain[];
   readonly operations: Operations;
   /** Gets exactly one entry per request that asks for a change, done or refused. Its owner closes it. */
   readonly audit: Audit;
@@ -71,7 +71,7 @@ const MAX_PER_ADDRESS = 32;
 
 /** The listener for operators: metrics, the state of each domain, explain, all changes, and the pages that are passed in. */
 export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { search, operations, audit, log, clock, random, maxUrlBytes } = options;
+  const { domains, operations, audit, log, clock, random, maxUrlBytes } = options;
   const trail = createAuditTrail({ audit, clock });
   const live = createLive({ operations, clock, log });
   const requestId = createRequestIds(random);
@@ -120,7 +120,7 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     const requestLog = createRequestLog({ log, hitSample: 0, clock, random });
     const { observe, maxPageBytes } = options;
     registerAdminSearch(routes, {
-      search,
+      domains,
       observe,
       requestLog,
       requestId,
@@ -131,8 +131,8 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
       app,
     });
     registerMetrics(routes, options.metricsText);
-    registerExplain(routes, { search, maxUrlBytes });
-    registerTrace(routes, { search, clock, random, maxUrlBytes });
+    registerExplain(routes, { domains, maxUrlBytes });
+    registerTrace(routes, { domains, clock, random, maxUrlBytes });
   });
 
   return {

@@ -1,14 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, promised } from '../../runtime.ts';
 import { described } from '../../schema/fields.ts';
+import type { Answer } from '../../search/answer.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { TierExplanation } from '../../search/explain.ts';
-import type { Search } from '../../search/search.ts';
+import { domainOf, prepareSearch } from '../../search/key.ts';
 import { createTraceRecorder } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
-import { createAdmission } from '../search-api/admission.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
 import { cacheStatus } from '../search-api/response-headers.ts';
@@ -19,7 +20,7 @@ import { parametersOf } from '../transport/request-target.ts';
 import { adminRoutes } from './input.ts';
 
 interface AdminSearchOptions {
-  readonly search: Search;
+  readonly domains: readonly SearchedDomain[];
   /** Gets one event per search. */
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
@@ -40,15 +41,15 @@ const PAGE_BODIES_BYTES = 2 ** 20;
  * on this listener because it needs a token, and clients must not reach a listener that takes tokens.
  */
 export function registerAdminSearch(routes: FastifyInstance, options: AdminSearchOptions): void {
-  const { search, observe, requestLog, maxPageBytes, app } = options;
+  const { domains, observe, requestLog, maxPageBytes, app } = options;
   const handle = createSearchHandler({
     ...options,
-    admission: createAdmission({ search }),
+    clientOf: () => ({ bypass: true }),
     count: createRequestCounter({ observe, requestLog }),
     pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),
     buffers: app.buffers,
     clientMaxAgeMs: () => 0,
-    bypass: true,
+    noStore: true,
     closesConnections: app.drain.closesConnections,
   });
   routes.route({
@@ -61,7 +62,7 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
         'Takes the parameters of `/search` and answers in the same form, but asks the engine and overwrites the page in both tiers. It costs the engine a search, so it always needs the token.',
       tags: ['state'],
       security: [{ token: [] }],
-      querystring: searchQuerySchema(search),
+      querystring: searchQuerySchema(domains),
       response: { ...PAGE_ANSWERS, ...PROBLEM_ANSWERS },
     },
     handler: (request, reply) => {
@@ -74,14 +75,17 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
 /** `GET /admin/explain`: what would happen to a search now. */
 export function registerExplain(
   routes: FastifyInstance,
-  { search, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'maxUrlBytes'>,
+  { domains, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'maxUrlBytes'>,
 ): void {
   adminRoutes(routes).get('/admin/explain', {
     summary: 'Why a search is answered as it is, tier by tier',
     tag: 'state',
-    describedQuery: searchQuerySchema(search),
+    describedQuery: searchQuerySchema(domains),
     answer: ExplanationBody,
-    handle: ({ request: { raw, headers } }) => search.explain(parametersOf(raw.url ?? '', headers, maxUrlBytes)),
+    handle: async ({ request: { raw, headers } }) => {
+      const parameters = parametersOf(raw.url ?? '', headers, maxUrlBytes);
+      return domainOf(parameters, domains).explain(parameters);
+    },
   });
 }
 
@@ -91,18 +95,18 @@ export function registerExplain(
  */
 export function registerTrace(
   routes: FastifyInstance,
-  { search, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'search' | 'clock' | 'random' | 'maxUrlBytes'>,
+  { domains, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'clock' | 'random' | 'maxUrlBytes'>,
 ): void {
   adminRoutes(routes).get('/admin/trace', {
     summary: 'One live search, stage by stage, with its times',
     tag: 'state',
-    describedQuery: searchQuerySchema(search),
+    describedQuery: searchQuerySchema(domains),
     answer: TraceBody,
     handle: async ({ request: { raw, headers } }) => {
-      const prepared = search.prepare(parametersOf(raw.url ?? '', headers, maxUrlBytes));
+      const prepared = prepareSearch(parametersOf(raw.url ?? '', headers, maxUrlBytes), domains);
       const recorder = createTraceRecorder({ clock, random });
       const span = recorder.begin({ name: 'search', kind: 'internal' });
-      const ended = await search.search(prepared, { span }).then(
+      const ended = await promised<Answer>((done) => prepared.domain.search(prepared, { span }, done)).then(
         (answer) => ({
           outcome: answer.outcome,
           reason: answer.reason,

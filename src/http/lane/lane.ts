@@ -1,10 +1,8 @@
 import type { Server } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { keepAliveFields } from './answer.ts';
 import type { LaneHead, ReadHead } from './head.ts';
-import { createOutput } from './output.ts';
-import { LaneReply } from './reply.ts';
+import { createOutput, keepAliveFields, LaneReply } from './reply.ts';
 
 /** Answers one request by the reply, now or later. Never throws. */
 export type LaneHandler = (head: LaneHead, reply: LaneReply, socket: Socket) => void;

@@ -1,50 +1,27 @@
-import type { Callback } from '../../cache/singleflight.ts';
+import { REASONS, SearchError } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
-import type { Answer } from '../../search/answer.ts';
 import type { PreparedSearch } from '../../search/key.ts';
-import type { Search } from '../../search/search.ts';
+import type { SearchClient } from '../../search/miss-path.ts';
 import type { Span } from '../../search/trace.ts';
-import { problemOf } from '../problems.ts';
 import type { ClientRequest } from '../transport/client.ts';
-import { type Problem, Refusal } from '../transport/problem.ts';
 import type { TokenBuckets } from '../transport/token-bucket.ts';
 
 /** Admits the searches that memory cannot answer: the process must have room for them, and their client a miss budget. */
-export interface Admission {
-  /** @throws Refusal `busy`, and what `Search.search` throws. */
-  readonly search: (asked: AskedSearch) => Promise<Answer>;
-  /** The same without a promise, because a hit of L2 needs none; see `Search.searchLater`. */
-  readonly searchLater: (asked: AskedSearch, done: Callback<Answer>) => void;
+export interface SearchAdmission {
+  /** The client of a request, for its searches. */
+  readonly clientOf: (request: ClientRequest, span: Span | undefined) => SearchClient;
   /**
    * Must be called before a page is drawn, also from memory. A page costs several times as much as a hit of `/search`, so it
    * is shed while the event loop is late. When all places are taken but the loop is on time, pages in memory are drawn.
-   * @throws Refusal `busy`.
+   * @throws SearchError `busy`.
    */
   readonly admitPage: () => void;
-  /**
-   * Answers in the order of the searches. Memory is asked first; a search that it cannot answer needs a place of its
-   * own, and fails alone when there is none.
-   */
-  readonly searchMany: (
-    many: readonly PreparedSearch[],
-    request: ClientRequest,
-    span?: Span,
-  ) => Promise<readonly (Answer | Error)[]>;
-}
-
-interface AskedSearch {
-  readonly prepared: PreparedSearch;
-  readonly request: ClientRequest;
-  readonly bypass?: boolean;
-  readonly span?: Span | undefined;
 }
 
 interface AdmissionOptions {
-  readonly search: Search;
-  /** Absent: no load shedding. */
-  readonly pressure?: Pressure;
+  readonly pressure: Pressure;
   /** Absent: the misses of a client are not limited. */
-  readonly budget?: MissBudget;
+  readonly budget: MissBudget | undefined;
 }
 
 /** Limits the misses of each client, because a miss costs the engine a search. */
@@ -53,103 +30,63 @@ export interface MissBudget {
   readonly clientOf: (request: ClientRequest) => string;
 }
 
-export function createAdmission({ search, pressure, budget }: AdmissionOptions): Admission {
-  // One error for all: its stack trace says nothing, and would cost more than the rest of a refusal.
-  const busy = new Refusal(BUSY);
-  const enter = (): boolean => pressure === undefined || pressure.enter();
-
-  const askMany = async (
-    admitted: readonly PreparedSearch[],
-    request: ClientRequest,
-    span: Span | undefined,
-  ): Promise<readonly (Answer | Error)[]> => {
-    if (admitted.length === 0) return [];
-    const charges = budget === undefined ? undefined : chargeMisses(budget, request);
-    try {
-      const results = await search.searchMany(admitted, { mayMiss: charges?.mayMiss, span });
-      admitted.forEach((prepared, i) => {
-        charges?.settle(prepared, results[i]);
-      });
-      return results;
-    } finally {
-      for (const _ of admitted) pressure?.leave();
-    }
-  };
-
-  const searchLater: Admission['searchLater'] = ({ prepared, request, bypass, span }, done) => {
-    if (!enter()) {
-      done(busy);
-      return;
-    }
-    const charges = budget === undefined ? undefined : chargeMisses(budget, request);
-    const end: Callback<Answer> = (error, answer) => {
-      pressure?.leave();
-      charges?.settle(prepared, answer ?? error);
-      done(error, answer);
-    };
-    const client = { mayMiss: charges?.mayMiss, span };
-    if (bypass) search.search(prepared, { ...client, bypass }).then((answer) => end(undefined, answer), end);
-    else search.searchLater(prepared, client, end);
-  };
-
+export function createAdmission(options: AdmissionOptions): SearchAdmission {
   return {
-    search: (asked) =>
-      new Promise((resolve, reject) =>
-        searchLater(asked, (error, answer) => (answer === undefined ? reject(error) : resolve(answer))),
-      ),
-    searchLater,
+    clientOf: (request, span) => new AdmittedClient(options, request, span),
     admitPage: () => {
-      if (pressure?.isLate() === true) throw busy;
-    },
-    searchMany: async (many, request, span) => {
-      const fromMemory = many.map((prepared) => search.fromMemory(prepared, span));
-      const isAdmitted = fromMemory.map((answer) => answer === undefined && enter());
-      const admitted = many.filter((_, i) => isAdmitted[i]);
-      const answered = (await askMany(admitted, request, span)).values();
-      return fromMemory.map((answer, i): Answer | Error => {
-        if (answer !== undefined) return answer;
-        if (!isAdmitted[i]) return busy;
-        return answered.next().value ?? new Error('searchMany gave fewer answers than it was asked for');
-      });
+      if (options.pressure.isLate()) throw new SearchError('busy');
     },
   };
 }
 
-/**
- * Charges the misses of one request to its client. The client is identified at once, because a connection that is closed by
- * the time of the miss has no address. A miss that cost the engine nothing is refunded: otherwise the clients of an engine
- * that was overloaded for a minute would be refused in the next minute too.
- */
-function chargeMisses({ misses, clientOf }: MissBudget, request: ClientRequest) {
-  const client = clientOf(request);
-  let charged: Set<PreparedSearch> | undefined;
-  return {
-    mayMiss: (prepared: PreparedSearch): boolean => {
-      const allowed = misses.take(client);
-      if (allowed) charged = (charged ?? new Set()).add(prepared);
-      return allowed;
-    },
-    settle: (prepared: PreparedSearch, result: unknown): void => {
-      if (charged?.has(prepared) && costNothing(result)) misses.refund(client, 1);
-    },
-  };
+/** A client with the places that its searches take and the misses that they are charged. A hit of L1 makes it and leaves it. */
+class AdmittedClient implements SearchClient {
+  readonly span: Span | undefined;
+  readonly #options: AdmissionOptions;
+  readonly #request: ClientRequest;
+  #name: string | undefined;
+  #charged: Set<PreparedSearch> | undefined;
+
+  constructor(options: AdmissionOptions, request: ClientRequest, span: Span | undefined) {
+    this.#options = options;
+    this.#request = request;
+    this.span = span;
+  }
+
+  admit(): boolean {
+    const { pressure, budget } = this.#options;
+    if (!pressure.enter()) return false;
+    // Named now: a connection that is closed by the time of the miss has no address.
+    this.#name ??= budget?.clientOf(this.#request);
+    return true;
+  }
+
+  mayMiss(prepared: PreparedSearch): boolean {
+    const { budget } = this.#options;
+    if (budget === undefined || this.#name === undefined) return true;
+    const allowed = budget.misses.take(this.#name);
+    if (allowed) this.#charged = (this.#charged ?? new Set()).add(prepared);
+    return allowed;
+  }
+
+  /**
+   * A miss that cost the engine nothing is refunded: otherwise the clients of an engine that was overloaded for a minute
+   * would be refused in the next minute too.
+   */
+  settle(prepared: PreparedSearch, result: unknown): void {
+    const { pressure, budget } = this.#options;
+    pressure.leave();
+    if (this.#name !== undefined && this.#charged?.has(prepared) && costNothing(result))
+      budget?.misses.refund(this.#name, 1);
+  }
 }
 
 /** True when the search was shed before the engine, or when a stale page or a page of the lifeboat was served. */
 function costNothing(result: unknown): boolean {
-  if (result instanceof Error) {
-    const { code } = problemOf(result);
-    return code === 'overloaded' || code === 'engine-open';
-  }
+  if (result instanceof Error) return result instanceof SearchError && !REASONS[result.reason].isCharged;
   const outcome = typeof result === 'object' && result !== null && 'outcome' in result ? result.outcome : undefined;
   return outcome === 'lifeboat' || outcome === 'stale';
 }
-
-const BUSY: Problem = {
-  code: 'busy',
-  detail: 'This process has more to do than it can; for now only pages in its memory are served.',
-  retryAfterMs: 1000,
-};
 
 /**
  * The load of this process. `@fastify/under-pressure` does not fit: it is a hook of Fastify, and a hit is answered before

@@ -3,12 +3,12 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { MissReason } from '../../cache/events.ts';
 import { type Clock, createThrottle } from '../../runtime.ts';
+import type { SearchDomain } from '../../search/domain.ts';
 import { domainsNamed } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
-import type { Search } from '../../search/search.ts';
 import { formatTraceparent, parseTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
-import type { SharedHead } from '../lane/answer.ts';
+import type { SharedHead } from '../lane/reply.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
@@ -16,7 +16,7 @@ import type { Pairs } from '../transport/request-target.ts';
 import { noHeads, type TargetHeads } from './response-headers.ts';
 
 /** The parts of a request that a search reads. */
-export interface SearchRequest {
+export interface HttpRequest {
   readonly method?: string | undefined;
   readonly headers: ReadHeaders;
   readonly url?: string | undefined;
@@ -24,7 +24,7 @@ export interface SearchRequest {
 }
 
 /** The parts of a response that a search writes: Node's own, or the lane's. */
-export interface SearchResponse {
+export interface HttpResponse {
   readonly destroyed: boolean;
   readonly headersSent: boolean;
   shouldKeepAlive: boolean;
@@ -113,31 +113,38 @@ export function refusedEnding(problem: Problem, error: unknown): Ending {
 
 /** How a search without a page is counted. */
 export function outcomeOf({ code }: Problem): Outcome {
-  switch (code) {
-    case 'overloaded':
-    case 'engine-open':
-    case 'busy':
-      return 'shed';
-    case 'engine-deadline':
-    case 'engine-unavailable':
-    case 'engine-rejected':
-    case 'internal':
-      return 'failed';
-    default:
-      return 'rejected';
-  }
+  const facts = PROBLEMS[code];
+  return 'outcome' in facts ? facts.outcome : 'rejected';
 }
 
 /**
  * The domain that a refused search is counted under: a configured name or `none`, never text that a client sent, so that
  * invalid requests cannot add label values to a metric.
  */
-export function domainLabel(search: Pick<Search, 'domains'>, pairs: Pairs | undefined): string {
+export function domainLabel(domains: readonly SearchDomain[], pairs: Pairs | undefined): string {
   if (pairs === undefined) return 'none';
   const given = domainsNamed(pairs);
-  if (given.length === 0) return search.domains[0]?.name ?? 'none';
-  const known = search.domains.find(({ name }) => given.length === 1 && name === given[0]);
+  if (given.length === 0) return domains[0]?.name ?? 'none';
+  const known = domains.find(({ name }) => given.length === 1 && name === given[0]);
   return known?.name ?? 'none';
+}
+
+/**
+ * Names requests: the client's `X-Request-Id` when it is safe to use in a header and a log line (at most 64 of
+ * `A–Z a–z 0–9 . _ -`), else a new name that is unique to this run of the process and counts up.
+ */
+export function createRequestIds(random: () => number): (given: string | string[] | undefined) => string {
+  const run = Array.from({ length: 2 }, () =>
+    Math.floor(random() * 2 ** 31)
+      .toString(36)
+      .padStart(6, '0'),
+  ).join('');
+  let count = 0;
+  return (given) => {
+    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
+    count += 1;
+    return `${run}-${count.toString(36)}`;
+  };
 }
 
 /** The heads of a request that was not understood; never written. */
@@ -145,8 +152,8 @@ const NO_TARGET: TargetHeads = noHeads();
 
 /** One request for one search and its answer. */
 export interface Exchange extends CountedSearch {
-  readonly request: SearchRequest;
-  readonly response: SearchResponse;
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
   readonly requestId: string;
   readonly startedMs: number;
   domain: string;
@@ -158,7 +165,7 @@ export interface Exchange extends CountedSearch {
 }
 
 interface Exchanges {
-  readonly begin: (request: SearchRequest, response: SearchResponse) => Exchange;
+  readonly begin: (request: HttpRequest, response: HttpResponse) => Exchange;
   /** Monotonic. */
   readonly nowMs: () => number;
   /** Answers with the problem, unless the client has gone, and ends the exchange. */
@@ -286,7 +293,7 @@ export function createRequestLog(options: {
 export function beginServerSpan(
   tracer: Tracer | undefined,
   route: '/search' | '/msearch' | '/',
-  request: SearchRequest,
+  request: HttpRequest,
 ): Span | undefined {
   if (tracer === undefined) return undefined;
   const { method = 'GET', headers, socket } = request;

@@ -6,7 +6,7 @@ import { oneOf } from '../../schema/fields.ts';
 import type { DomainStatus } from '../../search/status.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
 import type { PressureStatus } from './admission.ts';
-import type { SearchResponse } from './exchange.ts';
+import type { HttpResponse } from './exchange.ts';
 
 /** An answer about the health of the process, as Fastify's routes and the lane send it. */
 export interface HealthAnswer {
@@ -18,7 +18,7 @@ export const ALIVE: HealthAnswer = { status: 200, body: { status: 'ok' } };
 
 /** Sends the fields that Fastify sends, in its order. */
 export function writeHealth(
-  response: Pick<SearchResponse, 'writeHead' | 'end'>,
+  response: Pick<HttpResponse, 'writeHead' | 'end'>,
   { status, body }: HealthAnswer,
   requestId: string,
 ): void {

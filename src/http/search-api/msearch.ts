@@ -3,12 +3,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
-import { REQUEST_PARAMETERS } from '../../search/domain.ts';
-import type { PreparedSearch } from '../../search/key.ts';
+import { REQUEST_PARAMETERS, type SearchDomain } from '../../search/domain.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
+import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
+import type { SearchClient } from '../../search/miss-path.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { SearchParameters } from '../../search/query.ts';
-import { runConcurrently } from '../../search/read-path.ts';
-import { MAX_BATCH, type Search } from '../../search/search.ts';
+import { MAX_BATCH, runConcurrently } from '../../search/read-path.ts';
 import { formatTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
@@ -23,7 +24,7 @@ import {
   sendProblem,
 } from '../transport/problem.ts';
 import { headerReader, MAX_PAIRS } from '../transport/request-target.ts';
-import type { Admission } from './admission.ts';
+import type { SearchAdmission } from './admission.ts';
 import {
   ABORTED,
   beginServerSpan,
@@ -38,8 +39,8 @@ import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, PROBLEM_ANSW
 import { ageSeconds, cacheStatus } from './response-headers.ts';
 
 interface MsearchRouteOptions {
-  readonly search: Search;
-  readonly admission: Admission;
+  readonly domains: readonly SearchedDomain[];
+  readonly clientOf: SearchAdmission['clientOf'];
   readonly count: CountRequest;
   readonly clock: Clock;
   readonly random: () => number;
@@ -67,7 +68,7 @@ interface ItemEnd {
 
 /** `POST /msearch`: 1–50 searches, one answer with a status per item, in order. A failed item fails alone. */
 export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptions): void {
-  const { search, admission, clock, random, pageBodies, maxBodyBytes, tracer } = options;
+  const { domains, clientOf, clock, random, pageBodies, maxBodyBytes, tracer } = options;
   const { problemOf: problemOfRoute, respond } = options.app;
   const counted = Compile(CountedBatch);
   const shape = Compile(BatchEnvelope);
@@ -123,15 +124,15 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     if (!counted.Check(body)) throw new Refusal(shapeProblem(counted.Errors(body)[0]));
     if (!shape.Check(body)) throw new Refusal(shapeProblem(shape.Errors(body)[0]));
     const header = headerReader(request.headers);
-    const prepared: (PreparedSearch | ItemEnd)[] = [];
+    const prepared: (PreparedSearch<SearchedDomain> | ItemEnd)[] = [];
     let characters = 0;
     for (const item of body.searches) {
       try {
-        const pairs = pairsOf(item, search);
+        const pairs = pairsOf(item, domains);
         characters += lengthOf(pairs);
-        prepared.push(search.prepare({ pairs, header }));
+        prepared.push(prepareSearch({ pairs, header }, domains));
       } catch (error) {
-        prepared.push(refused(error, { route: 'msearch', domain: itemLabel(item, search) }));
+        prepared.push(refused(error, { route: 'msearch', domain: itemLabel(item, domains) }));
         characters += REFUSAL_CHARACTERS;
       }
       if (characters < TURN_CHARACTERS) continue;
@@ -139,17 +140,13 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
       await nextTurn();
     }
     const asked = prepared.filter((each) => 'request' in each);
-    const results = await admission.searchMany(asked, request.raw, span).catch((error) => asked.map(() => error));
-    const answered = results.values();
+    const results = await searchAll(asked, clientOf(request.raw, span));
     const room: Room = { leftBytes: options.maxAnswerBytes };
     const ending = prepared.map((each) => {
-      if (!('request' in each)) return () => Promise.resolve(each);
-      const { value } = answered.next();
-      return () => finished(each, value ?? new Error('searchMany gave fewer answers than it was asked for'), room);
+      if (!('request' in each)) return () => each;
+      return () => finished(each, results.get(each) as Answer | Error, room);
     });
-    const ends = (await runConcurrently(ending, INFLATED_AT_ONCE)).map((end) =>
-      end.status === 'fulfilled' ? end.value : refused(end.reason, { route: 'msearch', domain: 'none' }),
-    );
+    const ends = await runConcurrently(ending, INFLATED_AT_ONCE);
     if (reply.raw.destroyed) {
       count(
         request,
@@ -172,7 +169,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     schema: {
       summary: `Up to ${MAX_BATCH} searches in one request`,
       tags: ['search'],
-      body: batchBodySchema(search),
+      body: batchBodySchema(domains),
       response: { 200: BatchAnswer, ...PROBLEM_ANSWERS },
     },
     validatorCompiler: () => () => true,
@@ -192,6 +189,22 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
   });
 }
 
+/** Each search in its own domain. @returns the result of every one */
+async function searchAll(
+  many: readonly PreparedSearch<SearchedDomain>[],
+  client: SearchClient,
+): Promise<ReadonlyMap<PreparedSearch, Answer | Error>> {
+  const results = new Map<PreparedSearch, Answer | Error>();
+  const perDomain = [...Map.groupBy(many, ({ domain }) => domain)];
+  await Promise.all(
+    perDomain.map(async ([domain, own]) => {
+      const settled = await domain.searchMany(own, client);
+      for (const [i, prepared] of own.entries()) results.set(prepared, settled[i] as Answer | Error);
+    }),
+  );
+  return results;
+}
+
 /** The bytes that are left for the pages of one answer. */
 interface Room {
   leftBytes: number;
@@ -209,7 +222,7 @@ function isObject(body: unknown): body is object {
 function shapeProblem(fault: { readonly instancePath: string; readonly message: string } | undefined): Problem {
   const at = fault?.instancePath ?? '';
   const detail = `The body must be {"searches":[…]} with 1 to ${MAX_BATCH} searches; ${at || 'it'} ${fault?.message ?? ''}`;
-  return { code: 'invalid-body', detail: `${detail.trim()}.`, ...(at === '' ? {} : { parameter: at }) };
+  return { code: 'invalid-body', detail: `${detail.trim()}.`, parameter: at || undefined };
 }
 
 /**
@@ -226,6 +239,7 @@ const withDigits: Reviver = (name, value, context) =>
   typeof value === 'number' && name !== 'page' && name !== 'limit' ? (context?.source ?? value) : value;
 
 type BatchItem = Readonly<Record<string, unknown>>;
+type Domains = readonly SearchDomain[];
 
 /**
  * One item of a batch → the name/value pairs that its URL would have. A scalar means the same as its text in a URL. Context
@@ -233,13 +247,13 @@ type BatchItem = Readonly<Record<string, unknown>>;
  * refused, because a misspelt one would silently give another page.
  * @throws Refusal `invalid-body` for an unknown member, for one of another type, and for too many or too long values.
  */
-export function pairsOf(item: BatchItem, search: Search): SearchParameters['pairs'] {
-  const label = itemLabel(item, search);
-  const context = search.domains.find(({ name }) => name === label)?.context ?? [];
+export function pairsOf(item: BatchItem, domains: Domains): SearchParameters['pairs'] {
+  const label = itemLabel(item, domains);
+  const context = domains.find(({ name }) => name === label)?.context ?? [];
   const declared = context.filter(({ source }) => source === 'query').map(({ name }) => name);
   const known = [...REQUEST_PARAMETERS, ...declared];
-  const unknown = Object.keys(item).find((name) => !known.includes(name) && contextSource(name, search) !== 'query');
-  if (unknown !== undefined) throw unknownMember(unknown, known, contextSource(unknown, search));
+  const unknown = Object.keys(item).find((name) => !known.includes(name) && contextSource(name, domains) !== 'query');
+  if (unknown !== undefined) throw unknownMember(unknown, known, contextSource(unknown, domains));
   const members = known.map((name) => {
     const pairs = memberPairs(item, name);
     if (pairs === undefined) throw wrongType(name);
@@ -266,8 +280,8 @@ function lengthOf(pairs: SearchParameters['pairs']): number {
 }
 
 /** The domain an item is counted under, see `domainLabel`. */
-function itemLabel(item: BatchItem, search: Search): string {
-  return domainLabel(search, memberPairs(item, 'domain'));
+function itemLabel(item: BatchItem, domains: Domains): string {
+  return domainLabel(domains, memberPairs(item, 'domain'));
 }
 
 /** Undefined: neither a scalar nor a list of scalars. */
@@ -282,7 +296,7 @@ function isScalar(value: unknown): boolean {
 }
 
 /** How a context parameter is sent, by the first domain that declares it; undefined when none does. */
-function contextSource(name: string, { domains }: Search): 'query' | 'header' | undefined {
+function contextSource(name: string, domains: Domains): 'query' | 'header' | undefined {
   return domains.flatMap(({ context }) => context).find((declared) => declared.name === name)?.source;
 }
 
@@ -306,7 +320,7 @@ function answeredItem(answer: Answer, identity: Buffer, nowMs: number): readonly
     status: 200,
     outcome: answer.outcome,
     cacheStatus: cacheStatus(answer),
-    ...(answer.reason === undefined ? {} : { reason: answer.reason }),
+    reason: answer.reason,
     etag: `"${answer.entry.etag}"`,
     age: ageSeconds(answer.entry, nowMs),
   });
@@ -317,8 +331,8 @@ function answeredItem(answer: Answer, identity: Buffer, nowMs: number): readonly
 function refusedItem(problem: Problem, outcome: Outcome, random: () => number): readonly Buffer[] {
   const { status } = PROBLEMS[problem.code];
   const { retryAfterMs } = problem;
-  const retry = retryAfterMs === undefined ? {} : { retryAfter: retryAfterSeconds(retryAfterMs, random) };
-  return [Buffer.from(JSON.stringify({ status, outcome, ...retry, problem: problemDocument(problem) }))];
+  const retryAfter = retryAfterMs === undefined ? undefined : retryAfterSeconds(retryAfterMs, random);
+  return [Buffer.from(JSON.stringify({ status, outcome, retryAfter, problem: problemDocument(problem) }))];
 }
 
 /** `{"results":[…]}` */

@@ -5,21 +5,22 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { oneOf } from '../../schema/fields.ts';
+import type { SearchDomain } from '../../search/domain.ts';
 import { OUTCOMES } from '../../search/outcome.ts';
-import { MAX_BATCH, type Search } from '../../search/search.ts';
+import { MAX_BATCH } from '../../search/read-path.ts';
 import { PROBLEMS } from '../transport/problem.ts';
 import { contentPolicy, OWN_FILES, registerFile } from '../transport/static-file.ts';
 import { HEADER_DESCRIPTIONS } from './response-headers.ts';
 
-/** For readers and code generators. `search.prepare` checks the parameters, because it knows the domain. */
-export function searchQuerySchema(search: Search): TSchema {
-  const names = search.domains.map(({ name }) => name);
+/** For readers and code generators. `prepareSearch` checks the parameters, because it knows the domain. */
+export function searchQuerySchema(domains: readonly SearchDomain[]) {
+  const names = domains.map(({ name }) => name);
   return Type.Object({
     q: Type.String({
       description: 'The text to search for: 1–256 characters after trimming.',
       examples: ['кроссовки'],
     }),
-    domain: Type.Optional(Type.String({ enum: names, ...(names[0] === undefined ? {} : { default: names[0] }) })),
+    domain: Type.Optional(Type.String({ enum: names, default: names[0] })),
     page: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'page × limit is at most 1000.' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     sort: Type.Optional(
@@ -33,12 +34,12 @@ export function searchQuerySchema(search: Search): TSchema {
     ),
     facet: Type.Optional(Type.Array(Type.String(), { description: 'Repeatable: a facet attribute to count.' })),
     highlight: Type.Optional(Type.Boolean({ default: true, description: 'Mark the words that matched with `<em>`.' })),
-    ...queryContext(search),
+    ...queryContext(domains),
   });
 }
 
-function queryContext(search: Search): Record<string, TSchema> {
-  const context = search.domains.flatMap((domain) =>
+function queryContext(domains: readonly SearchDomain[]): Record<string, TSchema> {
+  const context = domains.flatMap((domain) =>
     domain.context
       .filter(({ source }) => source === 'query')
       .map(({ name, values }): [string, TSchema] => {
@@ -53,7 +54,7 @@ const Scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
 const List = Type.Union([Type.String(), Type.Array(Type.String())]);
 
 /** For readers and code generators, like `searchQuerySchema`: the handler checks the members of each item. */
-export function batchBodySchema(search: Search): TSchema {
+export function batchBodySchema(domains: readonly SearchDomain[]): TSchema {
   const item = Type.Object(
     {
       q: Type.Optional(Type.String()),
@@ -64,7 +65,7 @@ export function batchBodySchema(search: Search): TSchema {
       filter: Type.Optional(List),
       facet: Type.Optional(List),
       highlight: Type.Optional(Scalar),
-      ...queryContext(search),
+      ...queryContext(domains),
     },
     {
       additionalProperties: false,
@@ -160,10 +161,12 @@ export const PROBLEM_ANSWERS = {
   '5xx': problemAnswer('The service is at fault.'),
 };
 
-const RETRY = { 'Retry-After': { type: 'integer', description: 'Seconds after which a retry may succeed.' } };
+const RETRY = {
+  'Retry-After': { schema: { type: 'integer' }, description: 'Seconds after which a retry may succeed.' },
+};
 
 /** Problems of a search that is not in the cache. */
-export const UNANSWERED_ANSWERS = {
+const UNANSWERED_ANSWERS = {
   429: {
     ...problemAnswer('The miss budget of this client is used up for now; it still gets pages from the cache.'),
     headers: RETRY,
@@ -175,6 +178,49 @@ export const UNANSWERED_ANSWERS = {
   },
   504: { ...problemAnswer('The engine did not answer in time.'), headers: RETRY },
 };
+
+/** `/search` for the API description: it is answered before Fastify, so no route of Fastify describes it. */
+export function searchPath(domains: readonly SearchDomain[]): Readonly<Record<'get' | 'head', object>> {
+  const { properties, required } = searchQuerySchema(domains);
+  const headers = Object.fromEntries(
+    Object.entries(HEADER_DESCRIPTIONS).map(([name, { type, description }]) => [
+      name,
+      { schema: { type }, description },
+    ]),
+  );
+  const operation = {
+    summary: 'One page of results',
+    tags: ['search'],
+    parameters: Object.entries(properties as Readonly<Record<string, QueryParameter>>).map(
+      ([name, { description, examples, ...schema }]) => ({
+        schema,
+        example: examples?.[0],
+        in: 'query',
+        name,
+        required: (required as readonly string[]).includes(name),
+        description,
+      }),
+    ),
+    responses: {
+      200: {
+        description: PAGE_ANSWERS[200].description,
+        headers,
+        content: { 'application/json': { schema: PageBody } },
+      },
+      304: { description: PAGE_ANSWERS[304].description, headers },
+      ...UNANSWERED_ANSWERS,
+      '4XX': PROBLEM_ANSWERS['4xx'],
+      '5XX': PROBLEM_ANSWERS['5xx'],
+    },
+  };
+  return { get: operation, head: operation };
+}
+
+/** A JSON Schema with its description. */
+interface QueryParameter {
+  readonly description?: string;
+  readonly examples?: readonly unknown[];
+}
 
 /** Swagger UI uses `data:` images. */
 const DOCS_POLICY = contentPolicy({ ...OWN_FILES, 'img-src': "'self' data:", 'font-src': "'self'" });
@@ -188,7 +234,10 @@ const LARGE_FILES = [
 ] as const;
 
 /** `GET /openapi.json`, and `GET /docs` for readers. Must be registered before the routes that it describes. */
-export function registerDocs(app: FastifyInstance, options: { readonly version: string }): void {
+export function registerDocs(
+  app: FastifyInstance,
+  options: { readonly version: string; readonly paths: Readonly<Record<string, object>> },
+): void {
   app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -198,6 +247,7 @@ export function registerDocs(app: FastifyInstance, options: { readonly version: 
         description: 'Search results with two cache tiers in front of a full-text engine.',
       },
       tags: [{ name: 'search' }, { name: 'health' }],
+      paths: options.paths,
     },
   });
   app.register(swaggerUi, {

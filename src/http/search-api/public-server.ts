@@ -1,29 +1,35 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
-import type { Search } from '../../search/search.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
 import { createHeadReader, type ReadHead } from '../lane/head.ts';
 import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
 import { problemOf } from '../problems.ts';
-import { createApp, createRequestIds } from '../transport/app.ts';
+import { createApp } from '../transport/app.ts';
 import { bringsBearer, type ClientRequest, createClients } from '../transport/client.ts';
 import { createPageBodies, type PageBodies } from '../transport/content-coding.ts';
 import type { DrainResult } from '../transport/drain.ts';
 import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
 import type { ListenerLimits } from '../transport/listener.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
-import { type Admission, createAdmission, createPressure, type MissBudget, type PressureStatus } from './admission.ts';
-import { type CountRequest, createRequestCounter, createRequestLog } from './exchange.ts';
+import {
+  createAdmission,
+  createPressure,
+  type MissBudget,
+  type PressureStatus,
+  type SearchAdmission,
+} from './admission.ts';
+import { type CountRequest, createRequestCounter, createRequestIds, createRequestLog } from './exchange.ts';
 import { ALIVE, type Findings, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
-import { PAGE_ANSWERS, PROBLEM_ANSWERS, registerDocs, searchQuerySchema, UNANSWERED_ANSWERS } from './openapi.ts';
+import { registerDocs, searchPath } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
 
 export interface PublicServerOptions {
-  readonly search: Search;
+  /** In configured order; the first is the default. */
+  readonly domains: readonly SearchedDomain[];
   /** Gets exactly one event per search; each item of a batch is a search. */
   readonly observe: (event: RequestEvent) => void;
   readonly observeConnection?: (event: ConnectionEvent) => void;
@@ -70,8 +76,8 @@ export interface PublicServerOptions {
 
 /** The parts of the server that a user interface uses. */
 export interface PageContext {
-  readonly search: Search;
-  readonly admission: Admission;
+  readonly domains: readonly SearchedDomain[];
+  readonly admission: SearchAdmission;
   /** Shared with `/search`, so that a page is inflated once. */
   readonly pageBodies: PageBodies;
   readonly count: CountRequest;
@@ -103,7 +109,7 @@ const LAME_DUCK_MS = 300;
 
 /** The listener for clients: searches, batches, health, the API description, and the pages that are passed in. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
-  const { search, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
+  const { domains, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
   const { observeToken = () => {}, tracer } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
@@ -114,12 +120,11 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
 
   const { maxInFlight, maxLoopDelayMs } = options;
   const pressure = createPressure({ clock, maxInFlight, maxLoopDelayMs });
-  const budget = missBudgetOf(options);
-  const admission = createAdmission({ search, pressure, ...(budget === undefined ? {} : { budget }) });
+  const admission = createAdmission({ pressure, budget: missBudgetOf(options) });
 
   const handleSearch = createSearchHandler({
-    search,
-    admission,
+    domains,
+    clientOf: admission.clientOf,
     count,
     requestLog,
     requestId,
@@ -129,21 +134,22 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     clientMaxAgeMs,
     maxUrlBytes,
     tracer,
-    ...(options.targetMemoBytes === undefined ? {} : { targetMemoBytes: options.targetMemoBytes }),
+    targetMemoBytes: options.targetMemoBytes,
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections(),
   });
 
-  const readiness = () => {
-    const findings = options.findings?.();
-    return readinessOf({
-      ...{ domains: search.status(), draining: draining(), pressure: pressure.status() },
-      ...(findings === undefined ? {} : { findings }),
+  const readiness = () =>
+    readinessOf({
+      domains: domains.map((domain) => domain.status()),
+      draining: draining(),
+      pressure: pressure.status(),
+      findings: options.findings?.(),
     });
-  };
   let searchesInLane = 0;
   const noteToken = (request: ClientRequest): void => {
-    if (!bringsBearer(request.headers.authorization)) return;
+    const { authorization } = request.headers;
+    if (authorization === undefined || !bringsBearer(authorization)) return;
     observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: addressOf(request) });
   };
   const handleInLane: LaneHandler = ({ isHead, target, headers }, reply, socket) => {
@@ -157,18 +163,19 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   };
 
   const app = createApp({
-    ...{ log, clock, random, requestId, maxBodyBytes, problemOf },
+    log,
+    clock,
+    random,
+    requestId,
+    maxBodyBytes,
+    problemOf,
     limits: { maxUrlBytes, maxConnections: options.maxConnections, ...options.timeouts },
     lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
     drainMs: options.drainMs,
-    ...(options.observeConnection === undefined ? {} : { observeConnection: options.observeConnection }),
+    observeConnection: options.observeConnection,
     onRequest: noteToken,
-    intercept: (request, response) => {
-      if (!isSearch(request)) return false;
-      handleSearch(request, response);
-      return true;
-    },
-    ...(options.lane !== 'off' && { lane: { readHead: readHeads(options), handle: handleInLane } }),
+    direct: { path: '/search', handle: handleSearch },
+    lane: options.lane === 'off' ? undefined : { readHead: readHeads(options), handle: handleInLane },
     onWrongMethod: (path) => {
       if (path !== '/search' && path !== '/msearch') return;
       const route = path === '/search' ? 'search' : 'msearch';
@@ -178,27 +185,11 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
 
   const { lane } = app;
 
-  registerDocs(app.fastify, { version: options.version });
+  registerDocs(app.fastify, { version: options.version, paths: { '/search': searchPath(domains) } });
   app.fastify.register(async (routes) => {
-    routes.route({
-      method: ['GET', 'HEAD'],
-      url: '/search',
-      schema: {
-        summary: 'One page of results',
-        tags: ['search'],
-        querystring: searchQuerySchema(search),
-        response: { ...PAGE_ANSWERS, ...PROBLEM_ANSWERS, ...UNANSWERED_ANSWERS },
-      },
-      config: { refusesLongUrls: true },
-      validatorCompiler: () => () => true,
-      handler: (request, reply) => {
-        reply.hijack();
-        handleSearch(request.raw, reply.raw);
-      },
-    });
     registerMsearch(routes, {
-      search,
-      admission,
+      domains,
+      clientOf: admission.clientOf,
       count,
       clock,
       random,
@@ -210,7 +201,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     });
     registerHealth(routes);
     registerReadiness(routes, readiness);
-    options.pages?.(routes, { search, admission, pageBodies, count, tracer, clock, random, maxUrlBytes });
+    options.pages?.(routes, { domains, admission, pageBodies, count, tracer, clock, random, maxUrlBytes });
   });
 
   return {
@@ -233,13 +224,13 @@ function missBudgetOf(options: PublicServerOptions): MissBudget | undefined {
   const { perMinute, burst, maxClients } = missBudget;
   return {
     misses: createTokenBuckets({ perMinute, burst, maxKeys: maxClients, clock }),
-    clientOf: createClients({ trustedProxies, ...(clientHeader === undefined ? {} : { clientHeader }) }),
+    clientOf: createClients({ trustedProxies, clientHeader }),
   };
 }
 
 /** Reads the heads of the requests that the lane serves. */
-function readHeads({ search, clientHeader, maxUrlBytes }: PublicServerOptions): ReadHead {
-  const declared = search.domains.flatMap(({ context }) => context);
+function readHeads({ domains, clientHeader, maxUrlBytes }: PublicServerOptions): ReadHead {
+  const declared = domains.flatMap(({ context }) => context);
   return createHeadReader({
     paths: ['/search', '/healthz', '/readyz'],
     maxTargetBytes: maxUrlBytes,
@@ -248,10 +239,4 @@ function readHeads({ search, clientHeader, maxUrlBytes }: PublicServerOptions): 
       client: clientHeader,
     },
   });
-}
-
-/** `/search` in its usual spelling; Fastify's router finds the others. */
-function isSearch({ method, url = '' }: IncomingMessage): boolean {
-  if (method !== 'GET' && method !== 'HEAD') return false;
-  return url.startsWith('/search') && (url.length === 7 || url.charCodeAt(7) === 0x3f);
 }

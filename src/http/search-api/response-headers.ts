@@ -1,7 +1,7 @@
 import { CODINGS } from '../../cache/codec.ts';
 import type { Coding, Entry } from '../../cache/entry.ts';
 import type { Answer, TierStatus } from '../../search/answer.ts';
-import type { SharedHead } from '../lane/answer.ts';
+import type { SharedHead } from '../lane/reply.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
 
 /** The inputs of the headers of an answered page, beside the answer. */

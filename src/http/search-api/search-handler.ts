@@ -1,31 +1,31 @@
 import type { Coding } from '../../cache/entry.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
-import type { PreparedSearch } from '../../search/key.ts';
-import type { Search } from '../../search/search.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
+import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
 import { formatTraceparent, type Tracer } from '../../search/trace.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import { createNegotiator, notModified, type PageBodies, TAG_SUFFIX } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import type { Admission } from './admission.ts';
+import type { SearchAdmission } from './admission.ts';
 import {
   ABORTED,
   type CountRequest,
   createExchanges,
   domainLabel,
   type Exchange,
+  type HttpRequest,
+  type HttpResponse,
   type RequestLog,
-  type SearchRequest,
-  type SearchResponse,
 } from './exchange.ts';
 import { answerHeaders, createHitHeads, noHeads, type TargetHeads } from './response-headers.ts';
 
-type SearchHandler = (request: SearchRequest, response: SearchResponse) => void;
+type SearchHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 interface SearchHandlerOptions {
-  readonly search: Pick<Search, 'domains' | 'prepare' | 'fromMemory'>;
-  readonly admission: Admission;
+  readonly domains: readonly SearchedDomain[];
+  readonly clientOf: SearchAdmission['clientOf'];
   readonly count: CountRequest;
   readonly requestLog: RequestLog;
   readonly requestId: (given: string | string[] | undefined) => string;
@@ -37,28 +37,28 @@ interface SearchHandlerOptions {
   readonly maxUrlBytes: number;
   /** The limit on prepared searches that are remembered by URL; 16 MiB when absent. */
   readonly targetMemoBytes?: number;
-  /** For operators: every page is computed and stored again, and no cache downstream may store it. */
-  readonly bypass?: boolean;
+  /** No cache downstream may store the answers. */
+  readonly noStore?: boolean;
   /** Absent while tracing is off. */
   readonly tracer?: Tracer | undefined;
   readonly closesConnections: () => boolean;
 }
 
 /**
- * `GET|HEAD /search` on Node's own request and response or on the lane's, because a hit is answered before Fastify would have found its
- * route; Fastify serves all other routes. Nothing that a client sends bypasses the cache, neither `no-cache` nor a token.
+ * `GET|HEAD /search` on the lane's request and response or on Node's own: a hit is answered before Fastify would have found
+ * a route. Nothing that a client sends bypasses the cache, neither `no-cache` nor a token.
  * A fresh L1 entry is answered in the same turn of the event loop, without a promise. A client that disconnects never
  * aborts a load: the page is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { search, admission, pageBodies, buffers, clientMaxAgeMs, maxUrlBytes } = options;
-  const { bypass = false, closesConnections } = options;
+  const { domains, clientOf, pageBodies, buffers, clientMaxAgeMs, maxUrlBytes } = options;
+  const { noStore = false, closesConnections } = options;
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
-  const prepareTarget = createTargets(search, options);
+  const prepareTarget = createTargets(options);
   const hitHead = createHitHeads();
   const varyByDomain = new Map(
-    search.domains.map(({ name, context }) => {
+    domains.map(({ name, context }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
       return [name, ['Accept-Encoding', ...headers].join(', ')];
     }),
@@ -77,7 +77,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       clientMaxAgeMs: clientMaxAgeMs(domain),
       nowMs,
       elapsedMs: nowMs - startedMs,
-      noStore: bypass,
+      noStore,
     });
     if (body === undefined) return fields;
     if (coding !== 'identity') fields.push('content-encoding', coding);
@@ -99,13 +99,15 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
       const head = hitHead(exchange.heads, answer, nowMs, { coding, status }, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { coding, body, nowMs }),
       );
-      if (response.sendShared !== undefined && response.shouldKeepAlive) response.sendShared(head, requestId, body);
-      else {
-        const fields = head.fields.slice();
-        fields[head.ownAt] = requestId;
-        response.writeHead(status, fields);
-        response.end(body);
+      if (response.sendShared !== undefined && response.shouldKeepAlive) {
+        response.sendShared(head, requestId, body);
+        exchanges.end(exchange, { outcome: answer.outcome, status });
+        return;
       }
+      const fields = head.fields.slice();
+      fields[head.ownAt] = requestId;
+      response.writeHead(status, fields);
+      response.end(body);
     } else {
       const fields = fieldsOf(answer, exchange, { coding, body, nowMs });
       if (span !== undefined) fields.push('traceresponse', formatTraceparent(span));
@@ -129,7 +131,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     else body.then((made) => send(exchange, answer, coding, made)).catch((error) => exchanges.refuse(exchange, error));
   };
 
-  const prepare = (exchange: Exchange, target: string): PreparedSearch => {
+  const prepare = (exchange: Exchange, target: string): KnownTarget['prepared'] => {
     try {
       const { prepared, heads } = prepareTarget(target, exchange.request.headers);
       exchange.heads = heads;
@@ -146,7 +148,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
   const labelOf = ({ request }: Exchange, target: string): string => {
     try {
       const { pairs, undecodable } = parametersOf(target, request.headers, maxUrlBytes);
-      return domainLabel(search, undecodable.has('domain') ? undefined : pairs);
+      return domainLabel(domains, undecodable.has('domain') ? undefined : pairs);
     } catch {
       return 'none';
     }
@@ -156,15 +158,10 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     const exchange = exchanges.begin(request, response);
     try {
       const prepared = prepare(exchange, request.url ?? '');
-      const answer = bypass ? undefined : search.fromMemory(prepared, exchange.span);
-      if (answer !== undefined) {
-        deliver(exchange, answer);
-        return;
-      }
-      admission.searchLater({ prepared, request, bypass, span: exchange.span }, (error, late) => {
+      prepared.domain.search(prepared, clientOf(request, exchange.span), (error, answer) => {
         try {
-          if (late === undefined) exchanges.refuse(exchange, error);
-          else deliver(exchange, late);
+          if (answer === undefined) exchanges.refuse(exchange, error);
+          else deliver(exchange, answer);
         } catch (fault) {
           exchanges.refuse(exchange, fault);
         }
@@ -181,19 +178,20 @@ const TARGET_MEMO_BYTES = 16 * 2 ** 20;
  * Request target → prepared search; a URL that was seen before costs one map look-up.
  * @throws Refusal, InvalidSearch.
  */
-function createTargets(
-  search: SearchHandlerOptions['search'],
-  { maxUrlBytes, targetMemoBytes = TARGET_MEMO_BYTES }: Pick<SearchHandlerOptions, 'maxUrlBytes' | 'targetMemoBytes'>,
-): (target: string, headers: ReadHeaders) => KnownTarget {
+function createTargets({
+  domains,
+  maxUrlBytes,
+  targetMemoBytes = TARGET_MEMO_BYTES,
+}: SearchHandlerOptions): (target: string, headers: ReadHeaders) => KnownTarget {
   const memo = createTargetMemo(targetMemoBytes);
   // When a header is part of the key, the URL alone does not identify the search.
   const byUrlAlone = new Set(
-    search.domains.filter(({ context }) => context.every(({ source }) => source === 'query')).map(({ name }) => name),
+    domains.filter(({ context }) => context.every(({ source }) => source === 'query')).map(({ name }) => name),
   );
   return (target, headers) => {
     const known = memo.get(target);
     if (known !== undefined) return known;
-    const prepared = search.prepare(parametersOf(target, headers, maxUrlBytes));
+    const prepared = prepareSearch(parametersOf(target, headers, maxUrlBytes), domains);
     const made = { prepared, heads: noHeads() };
     if (byUrlAlone.has(prepared.request.domain)) memo.set(target, made);
     return made;
@@ -201,7 +199,7 @@ function createTargets(
 }
 
 interface KnownTarget {
-  readonly prepared: PreparedSearch;
+  readonly prepared: PreparedSearch<SearchedDomain>;
   readonly heads: TargetHeads;
 }
 

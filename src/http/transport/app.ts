@@ -18,7 +18,7 @@ import {
   sendProblem,
   writeProblem,
 } from './problem.ts';
-import { checkLength } from './request-target.ts';
+import { checkLength, isPath } from './request-target.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -50,8 +50,11 @@ interface AppOptions {
   readonly drainMs: number;
   /** Translates errors that a route throws. */
   readonly problemOf: (error: unknown) => Problem;
-  /** Takes a request before Fastify gets it; false leaves it to Fastify. */
-  readonly intercept?: (request: IncomingMessage, response: ServerResponse) => boolean;
+  /** Answers GET and HEAD of one path on Node's own request and response: Fastify does not get them. */
+  readonly direct?: {
+    readonly path: string;
+    readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
+  };
   /** Serves known requests before Node's parser. Absent: Node gets every connection. */
   readonly lane?: Pick<LaneOptions, 'readHead' | 'handle'>;
   /** Called when a path exists but not for this method. */
@@ -78,7 +81,7 @@ export interface App {
 
 /** The common part of both listeners: Fastify on a bounded listener, problem documents for every error, a graceful close. */
 export function createApp(options: AppOptions): App {
-  const { log, clock, random, requestId, maxBodyBytes, intercept } = options;
+  const { log, clock, random, requestId, maxBodyBytes, direct } = options;
   const limits: ListenerLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const observe = options.observeConnection ?? (() => {});
   const buffers = createBufferBudget({
@@ -105,7 +108,9 @@ export function createApp(options: AppOptions): App {
       const handle = (request: IncomingMessage, response: ServerResponse): void => {
         options.onRequest?.(request, response);
         if (drain.closesConnections()) response.shouldKeepAlive = false;
-        if (intercept === undefined || !intercept(request, response)) handler(request, response);
+        const isRead = request.method === 'GET' || request.method === 'HEAD';
+        if (direct !== undefined && isRead && isPath(request.url ?? '', direct.path)) direct.handle(request, response);
+        else handler(request, response);
       };
       const { tls } = options;
       server = createListener({ limits, handle, refuse: refuseRaw, observe, ...(tls === undefined ? {} : { tls }) });
@@ -157,7 +162,7 @@ export function createApp(options: AppOptions): App {
     if (PROBLEMS[problem.code].status === 500) log.error({ requestId: request.id, err: error }, 'a route failed');
     refuse(request, reply, problem);
   });
-  registerNotFound(fastify, refuse, options.onWrongMethod);
+  registerNotFound(fastify, refuse, options);
 
   return {
     fastify,
@@ -183,9 +188,10 @@ export function createApp(options: AppOptions): App {
 function registerNotFound(
   app: FastifyInstance,
   refuse: (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void,
-  onWrongMethod: AppOptions['onWrongMethod'],
+  { onWrongMethod, direct }: AppOptions,
 ): void {
   const methods = new Map<string, Set<string>>();
+  if (direct !== undefined) methods.set(direct.path, new Set(['GET', 'HEAD', 'OPTIONS']));
   app.addHook('onRoute', ({ url, method }) => {
     // `*` is the server as a whole.
     for (const path of [url, '*']) methods.set(path, new Set([...(methods.get(path) ?? ['OPTIONS']), method].flat()));
@@ -245,21 +251,3 @@ function clientFault(error: unknown, problem: Problem): Problem {
 
 /** Unread bytes of the body would otherwise be read as the next request. */
 const CLOSE = { connection: 'close' };
-
-/**
- * Names requests: the client's `X-Request-Id` when it is safe to use in a header and a log line (at most 64 of
- * `A–Z a–z 0–9 . _ -`), else a new name that is unique to this run of the process and counts up.
- */
-export function createRequestIds(random: () => number): RequestIds {
-  const run = Array.from({ length: 2 }, () =>
-    Math.floor(random() * 2 ** 31)
-      .toString(36)
-      .padStart(6, '0'),
-  ).join('');
-  let count = 0;
-  return (given) => {
-    if (typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given)) return given;
-    count += 1;
-    return `${run}-${count.toString(36)}`;
-  };
-}

@@ -1,9 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { SEARCH_PROBLEMS } from '../../resilience/search-error.ts';
 
 /**
- * The one table of problem codes: status and title. The codes of search and of operations are here too; problems.ts
- * translates their errors, and a code that is missing here does not compile there.
+ * The one table of problem codes: status and title. The rows of a search without a page come from resilience/search-error.ts.
+ * The codes of operations are here too; problems.ts translates their errors, and a code that is missing here does not
+ * compile there.
  */
 export const PROBLEMS = {
   // Searches.
@@ -15,12 +17,7 @@ export const PROBLEMS = {
   'invalid-facet': { status: 400, title: 'Invalid facet' },
   'invalid-highlight': { status: 400, title: 'Invalid highlight' },
   'invalid-context': { status: 400, title: 'Invalid context parameter' },
-  'over-budget': { status: 429, title: 'Too many searches beyond the cache' },
-  overloaded: { status: 503, title: 'Overloaded' },
-  'engine-open': { status: 503, title: 'Search engine is recovering' },
-  'engine-deadline': { status: 504, title: 'Search engine was too slow' },
-  'engine-unavailable': { status: 503, title: 'Search engine is unavailable' },
-  'engine-rejected': { status: 502, title: 'Search engine refused the query' },
+  ...SEARCH_PROBLEMS,
   // Operations. 409: the request is valid, but the present state does not allow it.
   'unknown-plan': { status: 404, title: 'Unknown plan' },
   'unknown-drill': { status: 404, title: 'Unknown drill' },
@@ -66,9 +63,15 @@ export const PROBLEMS = {
   'unsupported-media-type': { status: 415, title: 'Unsupported media type' },
   'expectation-failed': { status: 417, title: 'Expectation failed' },
   'headers-too-large': { status: 431, title: 'Header fields too large' },
-  busy: { status: 503, title: 'Too busy' },
-  internal: { status: 500, title: 'Internal error' },
-} as const satisfies Readonly<Record<string, { readonly status: number; readonly title: string }>>;
+  internal: { status: 500, title: 'Internal error', outcome: 'failed' },
+} as const satisfies Readonly<Record<string, ProblemFacts>>;
+
+interface ProblemFacts {
+  readonly status: number;
+  readonly title: string;
+  /** How a search that ends so is counted. Default: `rejected`. */
+  readonly outcome?: 'rejected' | 'shed' | 'failed';
+}
 
 type ProblemCode = keyof typeof PROBLEMS;
 

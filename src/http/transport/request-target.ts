@@ -24,6 +24,20 @@ export function parametersOf(target: string, headers: ReadHeaders, maxUrlBytes: 
   return { ...query, header: headerReader(headers) };
 }
 
+/**
+ * Whether a target names a path, in the spellings that Fastify's router takes as well: in absolute form, with a slash at
+ * its end, with escapes that need not be.
+ */
+export function isPath(target: string, path: string): boolean {
+  if (target.startsWith(path) && (target.length === path.length || target[path.length] === '?')) return true;
+  const [given = ''] = target.replace(/^https?:\/\/.*?\//, '/').split(/[?#]/, 1);
+  try {
+    return decodeURI(given).replace(/(?<=.)\/$/, '') === path;
+  } catch {
+    return false;
+  }
+}
+
 /** @throws Refusal `url-too-long`. */
 export function checkLength(target: string, maxUrlBytes: number): void {
   // Node gives one character per byte of the target.

@@ -30,7 +30,7 @@ export interface Mirror {
 interface MirrorOptions {
   readonly domain: string;
   readonly candidate: StoreRef;
-  readonly store: Pick<Store, 'readTo' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
+  readonly store: Pick<Store, 'read' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
   readonly primary: Pick<StoreContent, 'lifeMs'>;
   readonly fraction: number;
   readonly reads: number;
@@ -211,7 +211,7 @@ export function createMirror(options: MirrorOptions): Mirror {
       return;
     }
     const startedMs = clock.monotonicMs();
-    store.readTo(item.name, deadlineMs, (answer) => {
+    store.read(item.name, deadlineMs, (answer) => {
       inFlight -= 1;
       tally.read('candidate', answer, clock.monotonicMs() - startedMs, read.first);
       observe({ kind: 'shadow-copy', domain, type: 'read', result: answer.kind === 'fault' ? 'failed' : 'sent' });

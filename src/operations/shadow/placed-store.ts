@@ -114,24 +114,24 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
   /** Both reads end within one deadline. When neither store has the value, the miss has the active store's reason. */
   const readBehind = (other: Opened, name: string, deadlineMs: number, settle: (read: StoreRead) => void): void => {
     const startedMs = clock.monotonicMs();
-    route.active.store.readTo(name, deadlineMs * FIRST_SHARE, (read) => {
+    route.active.store.read(name, deadlineMs * FIRST_SHARE, (read) => {
       const leftMs = deadlineMs - (clock.monotonicMs() - startedMs);
       if (read.kind === 'value' || leftMs < MIN_READ_MS) {
         settle(read);
         return;
       }
-      other.store.readTo(name, leftMs, (older) => {
+      other.store.read(name, leftMs, (older) => {
         settle(older.kind === 'value' ? found(older, read) : read);
       });
     });
   };
-  const readPlaced: Store['readTo'] = (name, deadlineMs, settle) => {
+  const readPlaced: Store['read'] = (name, deadlineMs, settle) => {
     const { active, other } = route;
     if (other !== undefined && readsOther(route)) readBehind(other, name, deadlineMs, settle);
-    else active.store.readTo(name, deadlineMs, settle);
+    else active.store.read(name, deadlineMs, settle);
   };
   /** The mirror sees the result after the search has it, and both keep the same bytes. */
-  const readTo: Store['readTo'] = (name, deadlineMs, settle) => {
+  const read: Store['read'] = (name, deadlineMs, settle) => {
     const seen = mirror;
     if (seen === undefined || !seen.samples(name)) {
       readPlaced(name, deadlineMs, settle);
@@ -145,7 +145,6 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
       if (own !== undefined) seen.noteRead(name, own, durationMs);
     });
   };
-  const read: Store['read'] = (name, deadlineMs) => new Promise((resolve) => readTo(name, deadlineMs, resolve));
 
   const readMany: Store['readMany'] = async (names, deadlineMs) => {
     const { active, other } = route;
@@ -264,7 +263,6 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
 
   return {
     read,
-    readTo,
     readMany,
     write: async (name, value, ttlMs) => {
       const { active, other } = route;

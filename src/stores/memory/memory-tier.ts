@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Entry } from '../../cache/entry.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
 
@@ -118,12 +119,8 @@ function createGhosts(entries: number): Ghosts {
   };
 }
 
-/** FNV-1a. 0 stands for an empty slot, so it is the hash of no key. */
-function hashOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x0100_0193);
-  return hash >>> 0 || 1;
-}
+/** 0 stands for an empty slot, so it is the hash of no key. */
+const hashOf = (key: string): number => crc32(key) || 1;
 
 /**
  * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit that a

@@ -1,10 +1,12 @@
+import slotOf from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import type { StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
 import { type ClusterSettings, clusterOptions, cut, watchConnection } from './connection.ts';
 import { createEndpoints, translateSlots } from './endpoints.ts';
-import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
-import { detailOf, isOfNetwork, reasonOf } from './ready.ts';
+import { detailOf, isOfNetwork, storeReasonOf } from './errors.ts';
+import { createRedisNode, type RedisNode } from './node.ts';
+import type { Topology, TopologyParts } from './send.ts';
 
 /**
  * Redis Cluster: ioredis keeps the slot map and the connections, and we send each command to its node directly. We start
@@ -38,7 +40,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       observe,
       onReady: node.probeNow,
       onProtocolError: node.trip,
-      announced: (detail) => !configured.has(address) && isOfNetwork(reasonOf(detail)),
+      announced: (detail) => !configured.has(address) && isOfNetwork(storeReasonOf(detail)),
     });
     redis.on('close', refreshSlots);
     return node;
@@ -118,7 +120,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     cluster.on('error', (error: Error & { readonly lastNodeError?: Error }) => {
       // "Failed to refresh slots cache" alone does not show a wrong password.
       const detail = error.lastNodeError ? `${error.message} ${detailOf(error.lastNodeError)}` : error.message;
-      trouble = reasonOf(detail);
+      trouble = storeReasonOf(detail);
       observe({ kind: 'connection', node: unknownNode, state: 'failed', reason: trouble, detail });
     });
     // ioredis may ask a new node for the slot map in this turn.
@@ -157,64 +159,31 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   }
   let client = build();
 
-  const ownerAddress = (slot: number): string | undefined => client.slots[slot]?.[0];
-  const ownerOf = (key: string): RedisNode | undefined => nodes.get(ownerAddress(slotOf(key)) ?? '');
-
   return {
-    ownerOf,
-    locate(key) {
-      const slot = slotOf(key);
-      const node = ownerAddress(slot);
-      return node === undefined ? { slot } : { slot, node };
+    ownerOf(name) {
+      if (closed) return undefined;
+      const node = nodes.get(client.slots[slotOf(name)]?.[0] ?? '');
+      if (node === undefined) refreshSlots();
+      return node;
+    },
+    locate(name) {
+      const slot = slotOf(name);
+      return { slot, node: client.slots[slot]?.[0] };
     },
     nodes: () => [...nodes.values()],
     owners() {
+      if (closed) return [];
       const addresses = new Set(client.slots.map((slot) => slot?.[0]));
       return [...nodes.values()].filter(({ address }) => addresses.has(address));
     },
     unknownNode,
     trouble: () => trouble,
-    refreshSlots,
     close() {
       closed = true;
       refresher.close();
       end(client);
     },
   };
-}
-
-const SLOTS = 16_384;
-
-/** CRC16 as Redis Cluster uses it (XMODEM: polynomial 0x1021, initial 0), one entry per byte. */
-const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
-  let crc = byte << 8;
-  for (let bit = 0; bit < 8; bit += 1) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
-  return crc & 0xffff;
-});
-
-/**
- * The Redis Cluster hash slot of a name, 0–16383: the slot of the hash tag between the first `{` and the next `}`, unless
- * the tag is empty. Our own implementation, because the package that ioredis uses takes a later tag when the first one
- * is empty (`{}a{b}`), and a slot that differs from `CLUSTER KEYSLOT` records the errors of one node with another.
- */
-export function slotOf(name: string): number {
-  const open = name.indexOf('{');
-  const close = open < 0 ? -1 : name.indexOf('}', open + 1);
-  const tag = close > open + 1 ? name.slice(open + 1, close) : name;
-  let crc = 0;
-  for (let index = 0; index < tag.length; index += 1) {
-    const unit = tag.charCodeAt(index);
-    // Our names are ASCII: only other names need their bytes.
-    if (unit > 0x7f) return slotOfBytes(Buffer.from(tag));
-    crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ unit] ?? 0);
-  }
-  return crc % SLOTS;
-}
-
-function slotOfBytes(bytes: Buffer): number {
-  let crc = 0;
-  for (const byte of bytes) crc = ((crc << 8) & 0xffff) ^ (TABLE[(crc >> 8) ^ byte] ?? 0);
-  return crc % SLOTS;
 }
 
 interface Refresher {

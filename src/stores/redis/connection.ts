@@ -3,15 +3,9 @@ import type { StoreEvent, StoreReason } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
 import type { Clock } from '../../runtime.ts';
 import { createEndpoints } from './endpoints.ts';
+import { detailOf, storeReasonOf } from './errors.ts';
 import { PROTOCOL_ERROR } from './guard.ts';
-import {
-  acceptServersWithoutInfo,
-  createHandshake,
-  createReadOnly,
-  detailOf,
-  reasonOf,
-  reportClosedDoors,
-} from './ready.ts';
+import { acceptServersWithoutInfo, createHandshake, createReadOnly, reportClosedDoors } from './ready.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -27,10 +21,10 @@ export const reconnectDelayMs = (attempt: number, random: () => number): number 
 /** Settings → ioredis options of one connection. All other options keep their defaults. */
 export function nodeOptions(settings: RedisSettings, name: string, random: () => number) {
   return {
-    ...(settings.username !== undefined && { username: settings.username }),
-    ...(settings.password !== undefined && { password: settings.password }),
-    ...(settings.tls && { tls: tlsOptions(settings) }),
-    ...('database' in settings && { db: settings.database }),
+    username: settings.username,
+    password: settings.password,
+    tls: tlsOptions(settings),
+    db: settings.kind === 'cluster' ? 0 : settings.database,
     // GET, SET and PING are the same in both protocols; RESP2 saves a negotiation, and some proxies know only RESP2.
     protocol: 2,
     // Shown by CLIENT LIST on the server.
@@ -77,10 +71,11 @@ export function sentinelOptions(settings: SentinelSettings, name: string, random
       // A copy, because ioredis adds the certificates to it.
       return { ...reachable({ host: announced.slice(0, colon), port: Number(announced.slice(colon + 1)) }) };
     },
-    ...(settings.sentinelUsername !== undefined && { sentinelUsername: settings.sentinelUsername }),
-    ...(settings.sentinelPassword !== undefined && { sentinelPassword: settings.sentinelPassword }),
+    sentinelUsername: settings.sentinelUsername,
+    sentinelPassword: settings.sentinelPassword,
     // Both use TLS or neither: without this ioredis sends plain text to a master found through sentinels.
-    ...(settings.tls && { sentinelTLS: tlsOptions(settings), enableTLSForSentinelMode: true }),
+    sentinelTLS: tlsOptions(settings),
+    enableTLSForSentinelMode: settings.tls !== undefined,
     // ioredis would look through all known sentinels for each one that a sentinel names, and never forget one.
     updateSentinels: false,
     // Without this timeout a sentinel that accepts and never answers would block the search for the master for ever.
@@ -122,13 +117,9 @@ export function clusterOptions(settings: ClusterSettings, name: string, random: 
 }
 
 function tlsOptions({ tls }: RedisSettings) {
-  return {
-    ...(tls?.ca !== undefined && { ca: tls.ca }),
-    ...(tls?.cert !== undefined && { cert: tls.cert }),
-    ...(tls?.key !== undefined && { key: tls.key }),
-    ...(tls?.serverName !== undefined && { servername: tls.serverName }),
-    rejectUnauthorized: tls?.rejectUnauthorized ?? true,
-  };
+  if (tls === undefined) return undefined;
+  const { ca, cert, key, serverName: servername, rejectUnauthorized } = tls;
+  return { ca, cert, key, servername, rejectUnauthorized };
 }
 
 /** Maximum time of a handshake since its last sign of loading, in sums of the two timeouts. */
@@ -169,7 +160,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   let trouble: StoreReason | undefined;
 
   const failed = (detail: string): void => {
-    const reason = reasonOf(detail);
+    const reason = storeReasonOf(detail);
     // The reason stays until the connection is ready; that it is read-only is known to `readOnly`.
     if (reason !== 'read-only') trouble = reason;
     const words = announced?.(detail) ? `${detail} (an address that the servers announce: see natMap)` : detail;
@@ -204,7 +195,7 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
   redis.on('error', (error: Error) => {
     const detail = detailOf(error);
     // A reset explains no more than the end that follows, or than an error before it.
-    if ((state === 'handshake' || state === 'explained') && reasonOf(detail) === 'closed') return;
+    if ((state === 'handshake' || state === 'explained') && storeReasonOf(detail) === 'closed') return;
     failedInHandshake(detail);
   });
   redis.on('close', () => {

@@ -1,6 +1,6 @@
 import { ENTRY_VERSION } from '../../cache/codec.ts';
 import { type StoreContent, StoreUnreachable } from '../../operations/flush/content.ts';
-import { type Command, type CommandFault, sendCommand } from './command.ts';
+import { type CommandFault, type StoreCommand, sendCommand } from './commands.ts';
 import type { RedisNode } from './node.ts';
 import { pipelineOnNode } from './pipeline.ts';
 
@@ -32,7 +32,7 @@ export function createRedisContent(options: RedisContentOptions): StoreContent {
     if (node === undefined) throw new StoreUnreachable(`${address} is no node of this store now that owns keys.`);
     return node;
   };
-  const ask = async (node: RedisNode, parts: Command['parts'], shape: Command['shape']): Promise<unknown> => {
+  const ask = async (node: RedisNode, parts: StoreCommand['parts'], shape: StoreCommand['shape']): Promise<unknown> => {
     const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs });
     if (reply.kind === 'fault') throw unreachable(node.address, String(parts[0]), { ...reply, deadlineMs });
     return reply.reply;

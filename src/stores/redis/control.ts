@@ -1,5 +1,5 @@
 import type { ControlRead, ControlStore } from '../../control/control-store.ts';
-import { portFault, type SendCommand, scriptRunner, UNREADABLE, wholeMs } from './command.ts';
+import { portFault, type SendCommand, scriptRunner, UNREADABLE, wholeMs } from './commands.ts';
 
 /** Reports per domain, one per process; above it the oldest report is removed. */
 const MAX_REPORTS = 256;

@@ -1,6 +1,6 @@
 import { type CounterStore, MAX_SEARCH_BYTES, type QueryCount } from '../../popularity/shared.ts';
 import type { Clock } from '../../runtime.ts';
-import { type SendCommand, scriptRunner } from './command.ts';
+import { type SendCommand, scriptRunner } from './commands.ts';
 
 interface RedisCountersOptions {
   readonly send: SendCommand;

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { NatMap } from '../../config/settings.ts';
 import { type HostPort, parseHostPort } from '../../schema/units.ts';
-import { type AnnouncedNode, isSlotMap, type SlotMap } from './guard.ts';
+import { isList, isWhole, MAX_PORT } from './guard.ts';
 import { reportClosedDoors } from './ready.ts';
 
 /**
@@ -91,3 +91,33 @@ export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlo
 }
 
 type Callback = (error: Error | null | undefined, reply: unknown) => void;
+
+const SLOTS = 16_384;
+/** As many as the documentation of Redis Cluster names. ioredis looks at all nodes for each new one. */
+const MAX_NODES = 1000;
+
+/** Host, port, and what a server adds: its id and metadata. A node without a host does not know its address. */
+export type AnnouncedNode = readonly [host: string | null, port: number, ...rest: unknown[]];
+export type SlotMap = readonly (readonly [first: number, last: number, ...nodes: AnnouncedNode[]])[];
+
+/** Ranges of slots that exist, none of them twice, each with its nodes. */
+export function isSlotMap(reply: unknown): reply is SlotMap {
+  if (!isList(reply)) return false;
+  let slots = 0;
+  const known = new Set<string>();
+  return reply.every((range) => {
+    if (!isList(range)) return false;
+    const [first, last, ...nodes] = range;
+    if (!isWhole(first, SLOTS - 1) || !isWhole(last, SLOTS - 1) || first > last) return false;
+    slots += last - first + 1;
+    if (slots > SLOTS || !nodes.every(isNode)) return false;
+    for (const [host, port] of nodes) known.add(`${host} ${port}`);
+    return known.size <= MAX_NODES;
+  });
+}
+
+function isNode(node: unknown): node is AnnouncedNode {
+  if (!isList(node)) return false;
+  const [host, port] = node;
+  return (typeof host === 'string' || host === null) && isWhole(port, MAX_PORT);
+}

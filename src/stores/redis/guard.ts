@@ -1,6 +1,5 @@
 import { Command, Redis } from 'ioredis';
 import { readAs } from '../../runtime.ts';
-import { createFraming, UNASKED } from './framing.ts';
 
 /**
  * The checks between a server's bytes and ioredis 6.0.0, which trusts them: a damaged length puts its decoder into an endless
@@ -78,36 +77,8 @@ for (const name of ['info', 'INFO']) {
   });
 }
 
-const SLOTS = 16_384;
-const MAX_PORT = 65_535;
-/** As many as the documentation of Redis Cluster names. ioredis looks at all nodes for each new one. */
-const MAX_NODES = 1000;
-
-/** Host, port, and what a server adds: its id and metadata. A node without a host does not know its address. */
-export type AnnouncedNode = readonly [host: string | null, port: number, ...rest: unknown[]];
-export type SlotMap = readonly (readonly [first: number, last: number, ...nodes: AnnouncedNode[]])[];
-
-/** Ranges of slots that exist, none of them twice, each with its nodes. */
-export function isSlotMap(reply: unknown): reply is SlotMap {
-  if (!isList(reply)) return false;
-  let slots = 0;
-  const known = new Set<string>();
-  return reply.every((range) => {
-    if (!isList(range)) return false;
-    const [first, last, ...nodes] = range;
-    if (!isWhole(first, SLOTS - 1) || !isWhole(last, SLOTS - 1) || first > last) return false;
-    slots += last - first + 1;
-    if (slots > SLOTS || !nodes.every(isNode)) return false;
-    for (const [host, port] of nodes) known.add(`${host} ${port}`);
-    return known.size <= MAX_NODES;
-  });
-}
-
-function isNode(node: unknown): node is AnnouncedNode {
-  if (!isList(node)) return false;
-  const [host, port] = node;
-  return (typeof host === 'string' || host === null) && isWhole(port, MAX_PORT);
-}
+/** The highest port. */
+export const MAX_PORT = 65_535;
 
 function isAddress(reply: unknown): boolean {
   if (!isList(reply) || reply.length !== 2) return false;
@@ -115,10 +86,175 @@ function isAddress(reply: unknown): boolean {
   return typeof host === 'string' && host !== '' && isWhole(Number(port), MAX_PORT) && Number(port) > 0;
 }
 
-function isList(value: unknown): value is readonly unknown[] {
+export function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 
-function isWhole(value: unknown, max: number): value is number {
+export function isWhole(value: unknown, max: number): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
+}
+
+/**
+ * The bounds of one reply. The largest that a server may have reason to send: an entry of `maxEntryBytes`, at most 64 MiB;
+ * a CLUSTER SLOTS of 16,384 ranges with three nodes each, 400,000 elements; a slot map with metadata, 4 lists deep.
+ */
+const MAX_REPLY_BYTES = 64 * 1024 * 1024 + 1024;
+const MAX_ELEMENTS = 1_000_000;
+const MAX_DEPTH = 8;
+/** A simple string or an error: a line without an announced length. */
+const MAX_LINE_BYTES = 64 * 1024;
+const MAX_DIGITS = 20;
+
+const CR = 13;
+const LF = 10;
+const MINUS = 45;
+const [ZERO, NINE] = [48, 57];
+const [STRING, ERROR, INTEGER, BULK, ARRAY] = [43, 45, 58, 36, 42];
+
+/** Why a chunk may not be decoded. */
+interface Violation {
+  readonly why: string;
+  /** Index of the first byte that may not be decoded. */
+  readonly at: number;
+  /** Length of the replies that are complete before it: these may be decoded. */
+  readonly whole: number;
+}
+
+interface Framing {
+  /**
+   * @param waiting commands of the connection without a reply
+   * @returns undefined when all of the chunk may be decoded. After a violation the connection must end.
+   */
+  readonly feed: (chunk: Buffer, waiting: number) => Violation | undefined;
+}
+
+const NOT_RESP = 'a reply that is no RESP';
+const TOO_LARGE = 'a reply that is too large';
+const UNASKED = 'a reply that no command waits for';
+
+/**
+ * Follows the replies of a RESP2 connection from chunk to chunk, and judges each byte before a decoder sees it: whether it
+ * is RESP, whether its reply stays within the bounds above, and whether a command waits for it. It examines headers only and
+ * skips the bodies that they announce. A length is judged when its digits end, because a decoder allocates then.
+ */
+export function createFraming(): Framing {
+  let expects: 'type' | 'sign' | 'digits' | 'text' | 'end' | 'body' | 'body-cr' | 'body-end' = 'type';
+  let type = 0;
+  let value = 0;
+  let digits = 0;
+  /** Bytes that may follow in this body or line. */
+  let left = 0;
+  /** Elements that each open list of the reply still misses, from the outermost list to the innermost. */
+  const missing: number[] = [];
+  let inReply = false;
+  /** Elements that the lists of this reply have announced; a decoder allocates them at once. */
+  let elements = 0;
+  /** Bytes of this reply without line ends, those that a body has announced included. */
+  let bytes = 0;
+
+  const valueEnds = (): undefined => {
+    expects = 'type';
+    for (let depth = missing.length - 1; depth >= 0; depth -= 1) {
+      const rest = (missing[depth] ?? 0) - 1;
+      missing[depth] = rest;
+      if (rest > 0) return;
+      missing.pop();
+    }
+    inReply = false;
+  };
+  const digitsEnd = (): string | undefined => {
+    if (digits === 0) return NOT_RESP;
+    expects = 'end';
+    bytes += digits;
+    if (value <= 0) return undefined;
+    if (type === BULK) bytes += value;
+    if (type === ARRAY) elements += value;
+    const isTooDeep = type === ARRAY && missing.length >= MAX_DEPTH;
+    return bytes > MAX_REPLY_BYTES || elements > MAX_ELEMENTS || isTooDeep ? TOO_LARGE : undefined;
+  };
+  const headerEnds = (): void => {
+    if (type === BULK && value >= 0) {
+      left = value;
+      expects = left > 0 ? 'body' : 'body-cr';
+    } else if (type === ARRAY && value > 0) {
+      missing.push(value);
+      expects = 'type';
+    } else valueEnds();
+  };
+  /** One byte of a header, or of the end of a body. @returns why it may not be there */
+  const problemOf = (byte: number): string | undefined => {
+    switch (expects) {
+      case 'type':
+        type = byte;
+        value = 0;
+        digits = 0;
+        bytes += 1;
+        if (bytes > MAX_REPLY_BYTES) return TOO_LARGE;
+        expects = byte === STRING || byte === ERROR ? 'text' : 'sign';
+        if (expects === 'text') left = MAX_LINE_BYTES;
+        return expects === 'text' || byte === INTEGER || byte === BULK || byte === ARRAY ? undefined : NOT_RESP;
+      case 'sign':
+        expects = 'digits';
+        if (byte !== MINUS) return problemOf(byte);
+        value = -1;
+        return undefined;
+      case 'digits':
+        if (byte === CR) return digitsEnd();
+        digits += 1;
+        if (byte < ZERO || byte > NINE || digits > MAX_DIGITS) return NOT_RESP;
+        // The only negative length is −1: nil.
+        if (value < 0) return type === INTEGER || (byte === ZERO + 1 && digits === 1) ? undefined : NOT_RESP;
+        value = value * 10 + byte - ZERO;
+        return undefined;
+      case 'text':
+        expects = 'end';
+        left = 0;
+        return byte === CR ? undefined : TOO_LARGE;
+      case 'end':
+        if (byte !== LF) return NOT_RESP;
+        headerEnds();
+        return undefined;
+      case 'body-cr':
+        expects = 'body-end';
+        return byte === CR ? undefined : NOT_RESP;
+      case 'body-end':
+        if (byte !== LF) return NOT_RESP;
+        return valueEnds();
+      case 'body':
+        return undefined;
+    }
+  };
+  /** Bytes from `at` on that may be skipped: those of a body, and those of a line up to its end. */
+  const skipped = (chunk: Buffer, at: number): number => {
+    const end = expects === 'text' ? chunk.indexOf(CR, at) : -1;
+    const step = Math.min(left, (end < 0 ? chunk.length : end) - at);
+    left -= step;
+    if (expects === 'text') bytes += step;
+    else if (left === 0) expects = 'body-cr';
+    return step;
+  };
+
+  return {
+    feed(chunk, waiting) {
+      let whole = 0;
+      let begun = inReply ? 1 : 0;
+      for (let at = 0; at < chunk.length; at += 1) {
+        if (left > 0) {
+          at += skipped(chunk, at);
+          if (at === chunk.length) break;
+        }
+        if (!inReply) {
+          whole = at;
+          begun += 1;
+          if (begun > waiting) return { why: UNASKED, at, whole };
+          inReply = true;
+          elements = 0;
+          bytes = 0;
+        }
+        const why = problemOf(chunk[at] ?? 0);
+        if (why !== undefined) return { why, at, whole };
+      }
+      return undefined;
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { StoreBeat, StoreEpoch } from '../../cache/store.ts';
-import { evalOf, portFault, type SendCommand, scriptRunner, sendCommand, wholeMs } from './command.ts';
+import { evalOf, portFault, type SendCommand, scriptRunner, sendCommand, wholeMs } from './commands.ts';
 import type { RedisNode } from './node.ts';
 
 interface Membership {
@@ -26,7 +26,7 @@ redis.call('PEXPIREAT', KEYS[1], redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCOR
 return redis.call('ZRANGE', KEYS[1], 0, ${MAX_PROCESSES - 1})`;
 
 /** The live processes of a domain, counted by heartbeats on the server. */
-export function createHeartbeats({ domain, send }: { domain: string; send: SendCommand }): Membership {
+export function createProcessCount({ domain, send }: { domain: string; send: SendCommand }): Membership {
   const name = `sc1:${domain}:fleet`;
   const run = scriptRunner(send, 'fleet');
   return {

@@ -1,58 +1,87 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChainableCommander } from 'ioredis';
-import type { StoreFault } from '../../cache/events.ts';
 import type { SeedItem, SeedResult, StoreEvent, StoreRead } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import { COMMAND, type CommandFault, wholeMs } from './command.ts';
+import {
+  ABSENT,
+  COMMAND,
+  type CommandFault,
+  type CommandReply,
+  faultOf,
+  NOT_A_VALUE,
+  READ_FAULTS,
+  wholeMs,
+} from './commands.ts';
+import { classifyError } from './errors.ts';
 import type { RedisNode } from './node.ts';
-import { causeOf, classify, failureOf, follow, type NodeRequest, type RequestKind, send } from './send.ts';
+import {
+  causeOf,
+  DirectCommand,
+  type FailureCause,
+  failureOf,
+  follow,
+  type NodeRequest,
+  type RequestKind,
+  send,
+} from './send.ts';
 
-/** One object per fault: a refused read allocates nothing. */
-export const READ_FAULTS: Readonly<Record<StoreFault, Extract<StoreRead, { readonly kind: 'fault' }>>> = {
-  'node-open': { kind: 'fault', fault: 'node-open' },
-  'store-down': { kind: 'fault', fault: 'store-down' },
-  'store-saturated': { kind: 'fault', fault: 'store-saturated' },
-  'store-slow': { kind: 'fault', fault: 'store-slow' },
-};
-
-export const ABSENT: StoreRead = { kind: 'absent' };
-
-/** Such a reply cannot belong to GET: replies and commands are out of step, or the server is not Redis. */
-export const NOT_A_VALUE = 'a reply to GET that is neither a string nor nil';
-
-interface PipelineRequest extends NodeRequest {
+/** Many commands for one node as one request: they leave in one write, and each reply succeeds or fails alone. */
+interface Pipeline extends NodeRequest {
+  /** Name and arguments of each command. */
+  readonly parts: readonly (readonly [name: string, ...args: (string | number | Buffer)[]])[];
   readonly commands: number;
 }
+
 type Reply = readonly [error: Error | null, value: unknown];
 
-/** Uses `node.pipeline()` and never the cluster's pipeline, which fails as a whole when the topology changes. */
-async function exec(pipeline: ChainableCommander, { commands }: PipelineRequest): Promise<readonly Reply[]> {
-  try {
-    return (await pipeline.exec()) ?? failed(commands, new Error('no reply'));
-  } catch (error) {
-    return failed(commands, error instanceof Error ? error : new Error(String(error)));
-  }
+/** How one kind of pipeline differs from the others. */
+interface PipelineKind<Result> extends Pick<RequestKind<Pipeline, readonly Reply[], readonly Result[]>, 'expire'> {
+  readonly type: 'read' | 'write';
+  readonly admit: RequestKind<Pipeline, unknown, unknown>['admit'];
+  readonly resultOf: (reply: Reply, node: RedisNode) => Result;
+  /** The result of each command when the whole pipeline failed. */
+  readonly failed: (cause: FailureCause) => Result;
+  readonly isFailure: (result: Result) => boolean;
 }
 
-const failed = (commands: number, error: Error): readonly Reply[] =>
-  Array.from({ length: commands }, () => [error, undefined]);
-
-/**
- * Whether the node is down: every command of the pipeline must show it. The failure of one command concerns only that
- * command.
- */
-const isDown = (replies: readonly Reply[]): boolean =>
-  replies.every(([error]) => error !== null && classify(error).kind === 'down');
-
-function pipelineEvent(
-  type: 'read' | 'write',
-  node: string,
-  { commands }: PipelineRequest,
-  failedCount: number,
-  durationMs: number,
-): StoreEvent {
-  return { kind: 'pipeline', type, node, size: commands, failed: failedCount, durationMs };
+/** Refused when single commands have left no room. Redirects are not followed. */
+function pipelineKind<Result>(kind: PipelineKind<Result>): RequestKind<Pipeline, readonly Reply[], readonly Result[]> {
+  const { type, resultOf, failed, isFailure, expire } = kind;
+  return {
+    admit: (node, request) => (node.pipelineRoom() === 0 ? 'store-saturated' : kind.admit(node, request)),
+    send: (redis, { parts }, { replied }) => {
+      const replies: Reply[] = [];
+      let missing = parts.length;
+      const take = (index: number, reply: Reply): void => {
+        replies[index] = reply;
+        missing -= 1;
+        if (missing === 0) replied(replies);
+      };
+      for (const [index, [name, ...args]] of parts.entries()) {
+        const own = {
+          replied: (value: unknown) => take(index, [null, value]),
+          failed: (error: Error) => take(index, [error, undefined]),
+        };
+        redis.sendCommand(new DirectCommand(name, args, own));
+      }
+    },
+    // Every command must show that the node is down: the failure of one concerns only that command.
+    isDown: (replies) => replies.every(([error]) => error !== null && classifyError(error).kind === 'down'),
+    answer: (replies, node) => replies.map((reply) => resultOf(reply, node)),
+    fail: (cause, { parts }) => parts.map(() => failed(cause)),
+    expire,
+    event: (node, { commands }, results, durationMs): StoreEvent => {
+      return { kind: 'pipeline', type, node, size: commands, failed: results.filter(isFailure).length, durationMs };
+    },
+  };
 }
+
+const sendPipeline = <Result>(
+  node: RedisNode,
+  kind: RequestKind<Pipeline, readonly Reply[], readonly Result[]>,
+  parts: Pipeline['parts'],
+  limits: Pick<Pipeline, 'deadlineMs' | 'bytes'>,
+): Promise<readonly Result[]> =>
+  new Promise((resolve) => send(node, kind, { parts, commands: parts.length, ...limits }, resolve));
 
 interface ReadManyOptions {
   readonly names: readonly string[];
@@ -79,32 +108,26 @@ export function readMany(options: ReadManyOptions): Promise<readonly StoreRead[]
     send: async (node, chunk) => {
       const leftMs = left();
       if (leftMs <= 0) return chunk.map(() => READ_FAULTS['store-slow']);
-      return send(node, READS, { names: chunk, commands: chunk.length, deadlineMs: leftMs });
+      const parts = chunk.map((name) => ['get', name] as const);
+      return sendPipeline(node, READS, parts, { deadlineMs: leftMs });
     },
   });
 }
 
-interface ReadsRequest extends PipelineRequest {
-  readonly names: readonly string[];
-}
-
-/**
- * Refused when single reads have left no room. Redirects are not followed. After the deadline each name keeps its own late
- * reply; late errors are not examined.
- */
-const READS: RequestKind<ReadsRequest, readonly Reply[], readonly StoreRead[]> = {
-  admit: (node) => (node.pipelineRoom() === 0 ? 'store-saturated' : node.admitRead()),
-  corked: false,
-  send(redis, request) {
-    const pipeline = redis.pipeline();
-    for (const name of request.names) pipeline.getBuffer(name);
-    return exec(pipeline, request);
+const READS = pipelineKind<StoreRead>({
+  type: 'read',
+  admit: (node) => node.admitRead(),
+  resultOf: ([error, value], node) => {
+    if (error !== null) return failureOf(node, error).kind === 'redirect' ? ABSENT : READ_FAULTS['store-down'];
+    if (Buffer.isBuffer(value)) return { kind: 'value', value };
+    if (value === null) return ABSENT;
+    node.protocolError(NOT_A_VALUE);
+    return READ_FAULTS['store-down'];
   },
-  isDown,
-  answer: (replies, node) => replies.map((reply) => readOf(node, reply)),
-  fail: (cause, { names }) =>
-    names.map(() => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause])),
-  expire(node, { names }, startedMs, sent) {
+  failed: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
+  isFailure: ({ kind }) => kind === 'fault',
+  /** Each name keeps its own late reply; late errors are not examined. */
+  expire: (node, { parts }, startedMs, sent) => {
     void sent.then((replies) => {
       const durationMs = node.clock.monotonicMs() - startedMs;
       for (const [error, value] of replies) {
@@ -115,19 +138,9 @@ const READS: RequestKind<ReadsRequest, readonly Reply[], readonly StoreRead[]> =
       const value = (await sent)[index]?.[1];
       return Buffer.isBuffer(value) ? value : undefined;
     };
-    return names.map((_, index) => ({ kind: 'fault', fault: 'store-slow', late: lateValue(index) }));
+    return parts.map((_, index) => ({ kind: 'fault', fault: 'store-slow', late: lateValue(index) }));
   },
-  event: (node, request, reads, durationMs) =>
-    pipelineEvent('read', node, request, reads.filter(({ kind }) => kind === 'fault').length, durationMs),
-};
-
-function readOf(node: RedisNode, [error, value]: Reply): StoreRead {
-  if (error !== null) return failureOf(node, error).kind === 'redirect' ? ABSENT : READ_FAULTS['store-down'];
-  if (Buffer.isBuffer(value)) return { kind: 'value', value };
-  if (value === null) return ABSENT;
-  node.protocolError(NOT_A_VALUE);
-  return READ_FAULTS['store-down'];
-}
+});
 
 interface WriteManyOptions {
   readonly items: readonly SeedItem[];
@@ -161,36 +174,23 @@ export function writeManyIfAbsent({ items, batchSize, ownerOf }: WriteManyOption
       return Math.max(1, size);
     },
     send: (node, chunk) => {
-      const bytes = chunk.reduce((sum, { value }) => sum + value.byteLength, 0);
-      return send(node, WRITES, { items: chunk, commands: chunk.length, bytes });
+      const parts = chunk.map(({ name, value, ttlMs }) => ['set', name, value, 'PX', wholeMs(ttlMs), 'NX'] as const);
+      return sendPipeline(node, WRITES, parts, { bytes: chunk.reduce((sum, { value }) => sum + value.byteLength, 0) });
     },
   });
 }
 
-interface WritesRequest extends PipelineRequest {
-  readonly items: readonly SeedItem[];
-  readonly bytes: number;
-}
-
-/** Admitted as a write of all its bytes, and without a deadline. Redirects are not followed: MOVED and ASK are `refused`. */
-const WRITES: RequestKind<WritesRequest, readonly Reply[], readonly SeedResult[]> = {
-  admit: (node, { bytes }) => (node.pipelineRoom() === 0 ? 'store-saturated' : node.admitWrite(bytes)),
-  corked: false,
-  send(redis, request) {
-    const pipeline = redis.pipeline();
-    for (const { name, value, ttlMs } of request.items) pipeline.set(name, value, 'PX', wholeMs(ttlMs), 'NX');
-    return exec(pipeline, request);
+/** Admitted as a write of all its bytes, and without a deadline. */
+const WRITES = pipelineKind<SeedResult>({
+  type: 'write',
+  admit: (node, { bytes = 0 }) => node.admitWrite(bytes),
+  resultOf: ([error, value], node) => {
+    if (error === null) return value === null ? KEPT : STORED;
+    return failureOf(node, error).kind === 'down' ? DOWN : REFUSED;
   },
-  isDown,
-  answer: (replies, node) =>
-    replies.map(([error, value]) => {
-      if (error === null) return value === null ? KEPT : STORED;
-      return failureOf(node, error).kind === 'down' ? DOWN : REFUSED;
-    }),
-  fail: (cause, { items }) => items.map(() => ({ kind: 'dropped', fault: cause === 'moved' ? 'refused' : cause })),
-  event: (node, request, results, durationMs) =>
-    pipelineEvent('write', node, request, results.filter(({ kind }) => kind === 'dropped').length, durationMs),
-};
+  failed: (cause) => ({ kind: 'dropped', fault: faultOf(cause) }),
+  isFailure: ({ kind }) => kind === 'dropped',
+});
 
 interface NodePipelineOptions {
   readonly node: RedisNode;
@@ -203,9 +203,10 @@ interface NodePipelineOptions {
   readonly deadlineMs: number;
 }
 
-type NodePipelineReply =
-  /** In the order of the names. */
-  { readonly kind: 'replies'; readonly replies: readonly number[] } | Omit<CommandFault, 'sent'>;
+type Fault = Omit<CommandFault, 'sent'>;
+
+/** `replies` in the order of the names. */
+type NodePipelineReply = { readonly kind: 'replies'; readonly replies: readonly number[] } | Fault;
 
 /** The pause before a pipeline checks for room again, after single commands have taken all of it. */
 const NO_ROOM_WAIT_MS = 10;
@@ -228,9 +229,11 @@ export async function pipelineOnNode(options: NodePipelineOptions): Promise<Node
       continue;
     }
     const chunk = names.slice(replies.length, replies.length + room);
-    const sent = await send(node, INTEGERS, { command, names: chunk, commands: chunk.length, deadlineMs: leftMs });
-    if (sent.kind === 'fault') return sent;
-    for (const [index, [error, reply]] of sent.replies.entries()) {
+    const parts = chunk.map((name) => [command, name] as const);
+    const results = await sendPipeline(node, INTEGERS[command], parts, { deadlineMs: leftMs });
+    for (const [index, result] of results.entries()) {
+      if ('kind' in result) return result;
+      const [error, reply] = result;
       const value = error === null ? Number(reply) : await afterError(options, chunk[index] ?? '', error, left());
       if (typeof value !== 'number') return value;
       replies.push(value);
@@ -239,34 +242,17 @@ export async function pipelineOnNode(options: NodePipelineOptions): Promise<Node
   return { kind: 'replies', replies };
 }
 
-interface IntegersRequest extends PipelineRequest {
-  readonly command: 'STRLEN' | 'UNLINK';
-  readonly names: readonly string[];
-}
-type Fault = Extract<NodePipelineReply, { readonly kind: 'fault' }>;
+/** Admitted as reads, UNLINK too: the caller waits for room first, and follows the redirect of each name separately. */
+const integers = (type: 'read' | 'write') =>
+  pipelineKind<Reply | Fault>({
+    type,
+    admit: (node) => node.admitRead(),
+    resultOf: (reply) => reply,
+    failed: (cause) => ({ kind: 'fault', fault: faultOf(cause) }),
+    isFailure: (result) => 'kind' in result || result[0] !== null,
+  });
 
-/** Admitted as a read, UNLINK too: the caller waits for room first, and follows the redirect of each name separately. */
-const INTEGERS: RequestKind<
-  IntegersRequest,
-  readonly Reply[],
-  { readonly kind: 'replies'; readonly replies: readonly Reply[] } | Fault
-> = {
-  admit: (node) => node.admitRead(),
-  corked: false,
-  send(redis, request) {
-    const pipeline = redis.pipeline();
-    for (const name of request.names) pipeline.call(request.command, name);
-    return exec(pipeline, request);
-  },
-  isDown,
-  answer: (replies) => ({ kind: 'replies', replies }),
-  fail: (cause) => ({ kind: 'fault', fault: cause === 'moved' ? 'refused' : cause }),
-  event(node, request, result, durationMs) {
-    const failedCount =
-      result.kind === 'fault' ? request.commands : result.replies.filter(([error]) => error !== null).length;
-    return pipelineEvent(request.command === 'STRLEN' ? 'read' : 'write', node, request, failedCount, durationMs);
-  },
-};
+const INTEGERS = { STRLEN: integers('read'), UNLINK: integers('write') };
 
 /** The reply for a name whose command failed in the pipeline: from the node that has the name now, or the fault. */
 async function afterError(
@@ -279,16 +265,18 @@ async function afterError(
   // A key of another type is not one of our values.
   if (failure.kind === 'refused' && error.message.startsWith('WRONGTYPE')) return 0;
   if (failure.kind === 'redirect') {
-    const reply = await follow(node, failure, COMMAND, {
+    const request = {
       operation: 'content',
       shape: 'integer',
       parts: [command, name],
       deadlineMs: Math.max(1, leftMs),
+    } as const;
+    const reply = await new Promise<CommandReply | undefined>((resolve) => {
+      if (!follow(node, failure, COMMAND, request, resolve)) resolve(undefined);
     });
     if (reply !== undefined) return reply.kind === 'reply' ? Number(reply.reply) : reply;
   }
-  const cause = causeOf(failure);
-  return { kind: 'fault', fault: cause === 'moved' ? 'refused' : cause, detail: error.message };
+  return { kind: 'fault', fault: faultOf(causeOf(failure)), detail: error.message };
 }
 
 interface PipelinesByNodeOptions<Item, Result> {
@@ -312,25 +300,18 @@ async function pipelinesByNode<Item, Result>(
 ): Promise<readonly Result[]> {
   const { items, nameOf, ownerOf, unowned, take, send: sendChunk } = options;
   const results: Result[] = items.map(() => unowned);
-  const groups = new Map<RedisNode, { readonly positions: number[]; readonly items: Item[] }>();
-  for (const [position, item] of items.entries()) {
-    const node = ownerOf(nameOf(item));
-    if (node === undefined) continue;
-    const group = groups.get(node) ?? { positions: [], items: [] };
-    groups.set(node, group);
-    group.positions.push(position);
-    group.items.push(item);
-  }
-  const drain = async (node: RedisNode, group: { positions: readonly number[]; items: readonly Item[] }) => {
-    for (let first = 0; first < group.items.length; ) {
-      const end = first + Math.max(1, take(node, group.items, first));
-      const replies = await sendChunk(node, group.items.slice(first, end));
-      for (const [index, position] of group.positions.slice(first, end).entries()) {
+  const groups = Map.groupBy(items.entries(), ([, item]) => ownerOf(nameOf(item)));
+  groups.delete(undefined);
+  const drain = async (node: RedisNode, group: readonly (readonly [position: number, item: Item])[]) => {
+    const grouped = group.map(([, item]) => item);
+    for (let first = 0; first < group.length; ) {
+      const end = first + Math.max(1, take(node, grouped, first));
+      const replies = await sendChunk(node, grouped.slice(first, end));
+      for (const [index, [position]] of group.slice(first, end).entries())
         results[position] = replies[index] ?? unowned;
-      }
       first = end;
     }
   };
-  await Promise.all([...groups].map(([node, group]) => drain(node, group)));
+  await Promise.all([...groups].map(([node, group]) => (node === undefined ? undefined : drain(node, group))));
   return results;
 }

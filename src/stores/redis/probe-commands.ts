@@ -29,7 +29,7 @@ const DIAGNOSTIC_SETTINGS = ['slowlog-log-slower-than', 'slowlog-max-len', 'late
 type Parts = readonly string[];
 
 /** The reason why the doctor does not send the command; undefined when it does. */
-export function refusalOf([name = '', sub = '', ...rest]: Parts): string | undefined {
+export function refusalToSend([name = '', sub = '', ...rest]: Parts): string | undefined {
   const allowed = READ_ONLY.get(name.toUpperCase());
   const subcommand = sub.toUpperCase();
   if (allowed === undefined) return `the doctor does not send ${name.toUpperCase()}`;

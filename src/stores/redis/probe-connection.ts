@@ -3,8 +3,8 @@ import type { ProbeReply } from '../../operations/doctor/doctor.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Address, formatAddress } from '../../schema/units.ts';
 import { cut, nodeOptions, type RedisSettings, watchConnection } from './connection.ts';
+import { detailOf } from './errors.ts';
 import { needsDatabase } from './probe-commands.ts';
-import { detailOf } from './ready.ts';
 
 /**
  * The doctor's connection to one server. The first command opens it, and it stays open: a doctor that reconnects for every
@@ -188,9 +188,8 @@ function probeOptions({ settings, at, sentinel, name, random }: ProbeConnectionO
 function credentialsOf(settings: RedisSettings, sentinel: boolean) {
   if (sentinel) {
     if (settings.kind !== 'sentinel') return {};
-    const { sentinelUsername: username, sentinelPassword: password } = settings;
-    return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+    return { username: settings.sentinelUsername, password: settings.sentinelPassword };
   }
   const { username, password } = settings.doctor ?? settings;
-  return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+  return { username, password };
 }

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import type { ProbedNode } from '../../operations/doctor/doctor.ts';
 import { formatHostPort, parseHostPort } from '../../schema/units.ts';
-import { type Endpoints, hostOf } from './endpoints.ts';
-import { type AnnouncedNode, isSlotMap } from './guard.ts';
+import { type AnnouncedNode, type Endpoints, hostOf, isSlotMap } from './endpoints.ts';
 
 /**
  * The nodes of a deployment, as its servers tell them: of CLUSTER NODES, CLUSTER SLOTS, INFO and SENTINEL. Addresses are

@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime.ts';
 import { formatAddress, parseAddress } from '../../schema/units.ts';
 import type { RedisSettings } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
-import { refusalOf, refusalOfChange } from './probe-commands.ts';
+import { refusalOfChange, refusalToSend } from './probe-commands.ts';
 import { createProbeConnection, type ProbeConnection } from './probe-connection.ts';
 import { nodesOfCluster, nodesOfInfo, nodesOfSentinels, nodesOfSlots } from './probe-nodes.ts';
 
@@ -90,26 +90,23 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
     const [reply] = await checked(node, [command], refusal);
     return reply ?? { kind: 'unreachable', detail: 'no reply' };
   };
-  const ask: StoreProbe['ask'] = (node, command) => one(node, command, refusalOf);
+  const ask: StoreProbe['ask'] = (node, command) => one(node, command, refusalToSend);
 
   /** The list of nodes as this one tells it. */
   const listFrom = async (asked: string): Promise<Part<readonly ProbedNode[]>> => {
     if (settings.kind === 'sentinel') {
       const about = ['MASTER', 'REPLICAS', 'SENTINELS'].map((sub) => ['SENTINEL', sub, settings.master]);
-      const [master, replicas, sentinels] = (await checked(asked, about, refusalOf)).map(partIn);
+      const [master, replicas, sentinels] = (await checked(asked, about, refusalToSend)).map(partIn);
       if (master === undefined || 'skipped' in master) return master ?? { skipped: 'no reply' };
-      const known = nodesOfSentinels({
-        ...{ asked, configured, reachable, master: master.known },
-        ...{ replicas: knownIn(replicas), sentinels: knownIn(sentinels) },
-      });
-      return { known };
+      const lists = { replicas: knownIn(replicas), sentinels: knownIn(sentinels) };
+      return { known: nodesOfSentinels({ asked, configured, reachable, master: master.known, ...lists }) };
     }
     if (settings.kind === 'standalone') {
       const info = partIn(await ask(asked, ['INFO', 'replication']));
       return 'known' in info ? { known: nodesOfInfo(String(info.known), asked) } : info;
     }
     const about = ['NODES', 'SLOTS'].map((sub) => ['CLUSTER', sub]);
-    const [nodes, slots] = (await checked(asked, about, refusalOf)).map(partIn);
+    const [nodes, slots] = (await checked(asked, about, refusalToSend)).map(partIn);
     if (nodes === undefined || slots === undefined) return { skipped: 'no reply' };
     if ('known' in nodes) {
       const view = { asked, reachable, slots: knownIn(slots), tls: settings.tls !== undefined };
@@ -149,7 +146,7 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
     facts,
     nodes,
     ask,
-    askMany: (node, commands) => checked(node, commands, refusalOf),
+    askMany: (node, commands) => checked(node, commands, refusalToSend),
     change: (node, command) => one(node, command, refusalOfChange),
     close: async () => {
       closed = true;

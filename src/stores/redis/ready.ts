@@ -1,47 +1,9 @@
 import type { Redis } from 'ioredis';
-import type { StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
 
-/**
- * How a connection becomes ready and stays at a server that takes writes, and the reason when it does not: one
- * word of a closed set, which the log, `/readyz` and the admin listener show. Messages of servers may hold addresses.
- */
+/** How a connection becomes ready and stays at a server that takes writes. */
 
-/** The first that matches the code and the message of an error. */
-const REASONS: readonly (readonly [StoreReason, RegExp])[] = [
-  ['credentials', /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password|no password is set/],
-  ['read-only', /\bREADONLY\b/],
-  ['loading', /\b(LOADING|MASTERDOWN)\b/],
-  ['cluster-down', /\bCLUSTERDOWN\b/],
-  ['no-cluster', /cluster support disabled/i],
-  ['full', /max number of clients/i],
-  ['database', /^database \d/],
-  ['unknown-host', /\b(ENOTFOUND|EAI_\w+)\b/],
-  ['refused', /\b(ECONNREFUSED|ENOENT|EACCES|DENIED)\b/],
-  ['timeout', /ETIMEDOUT|time(?:d )?out/i],
-  ['unreachable', /\b(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EHOSTDOWN|ENETDOWN)\b/],
-  // After the codes of the network: a TLS connection that cannot be made is no fault of TLS.
-  ['tls', /certificate|\b(CERT_|ERR_TLS|ERR_SSL|EPROTO)|secure TLS|altnames|self.signed|wrong version number/i],
-  ['protocol', /no RESP|neither a string|that is no |no command waits|too large|Protocol error|nothing was answered/i],
-  ['no-master', /sentinel/i],
-  ['closed', /ECONNRESET|EPIPE|closed|ended/i],
-];
-
-export function reasonOf(text: string): StoreReason {
-  return REASONS.find(([, pattern]) => pattern.test(text))?.[0] ?? 'other';
-}
-
-/** Whether another address could help. */
-export function isOfNetwork(reason: StoreReason): boolean {
-  return reason === 'refused' || reason === 'timeout' || reason === 'unreachable' || reason === 'unknown-host';
-}
-
-/** The text of an error for an operator. A name with several addresses fails with an error that has a code and no message. */
-export function detailOf(error: Error): string {
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (error.message === '') return code || error.name;
-  return code === '' || error.message.includes(code) ? error.message : `${code} ${error.message}`;
-}
+const ROLES: Readonly<Record<string, ServerState['role']>> = { master: 'master', slave: 'replica' };
 
 /** The figures of INFO that matter here; no role where the server refuses INFO. */
 export interface ServerState {
@@ -61,10 +23,7 @@ export function acceptServersWithoutInfo(redis: Redis, onState: (state: ServerSt
     if (reply instanceof Error && !isRefusal(reply)) return callback(reply);
     const text = typeof reply === 'string' ? reply : '';
     const role = /^role:(master|slave)/m.exec(text)?.[1];
-    onState({
-      ...(role === undefined ? {} : { role: role === 'master' ? 'master' : 'replica' }),
-      loading: /^loading:1/m.test(text),
-    });
+    onState({ role: ROLES[role ?? ''], loading: /^loading:1/m.test(text) });
     return callback(null, text);
   }) as unknown as Redis['info'];
 }

@@ -1,8 +1,9 @@
-import type { Redis } from 'ioredis';
+import { Command, type Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
-import type { StoreEvent } from '../../cache/store.ts';
-import type { DeadlineMember } from './deadlines.ts';
-import type { Permit, RedisNode } from './node.ts';
+import type { StoreEvent, StoreLocation, StoreReason } from '../../cache/store.ts';
+import type { Clock } from '../../runtime.ts';
+import { classifyError, type Failure, WRITE_REFUSED } from './errors.ts';
+import type { DeadlineMember, Permit, RedisNode } from './node.ts';
 
 /** The fields of every request. Each kind adds its own. */
 export interface NodeRequest {
@@ -21,15 +22,8 @@ export interface NodeRequest {
 export interface RequestKind<Req extends NodeRequest, Reply, Result> {
   /** Permission to send, or the fault that is the result. */
   readonly admit: (node: RedisNode, request: Req) => Permit | StoreFault;
-  /**
-   * Whether it is sent in one write with the other commands of this turn of the event loop. A pipeline is one write
-   * already.
-   */
-  readonly corked: boolean;
-  /** Rejects with the error of ioredis. A pipeline never rejects: each of its replies carries its own error. */
-  readonly send: (redis: Redis, request: Req) => Promise<Reply>;
-  /** As `send`, without a promise: `replies` is called by the connection itself. For requests that are many. */
-  readonly sendTo?: (redis: Redis, request: Req, replies: Replies<Reply>) => void;
+  /** `replies` is called by the connection itself, perhaps before this returns. */
+  readonly send: (redis: Redis, request: Req, replies: Replies<Reply>) => void;
   /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is not Redis. */
   readonly mismatch?: (reply: Reply, request: Req) => string | undefined;
   /** The whole reply says that the node is down. */
@@ -49,6 +43,18 @@ export interface Replies<Reply> {
   readonly failed: (error: Error) => void;
 }
 
+/**
+ * A command whose reply goes straight to its request. Each command of ioredis has a promise; this one never settles it, and
+ * nothing waits for it. Bulk strings are Buffers.
+ */
+export class DirectCommand extends Command {
+  constructor(name: string, args: (string | number | Buffer)[], { replied, failed }: Replies<unknown>) {
+    super(name, args);
+    this.resolve = replied;
+    this.reject = failed;
+  }
+}
+
 /** Called once with the result of a request. It must not throw: nothing above it could answer for it. */
 export type Settle<Result> = (result: Result) => void;
 
@@ -61,14 +67,54 @@ type Hop = 'first' | 'moved' | 'asking';
 /** A deadline that passes later than this was delayed by our own event loop, not by the node. */
 const OWN_STALL_MS = 20;
 
-/** `sendTo` for callers that wait for a promise. */
-export function send<Req extends NodeRequest, Reply, Result>(
-  node: RedisNode,
+/** The nodes of a deployment and the owner of each name: a cluster, sentinels or one server. */
+export interface Topology {
+  /** Undefined when no node is known for it (then the slot map is refreshed), or when the topology is closed. */
+  readonly ownerOf: (name: string) => RedisNode | undefined;
+  readonly locate: (name: string) => StoreLocation;
+  readonly nodes: () => readonly RedisNode[];
+  /** Those of `nodes` that own names; none when the topology is closed. */
+  readonly owners: () => readonly RedisNode[];
+  /** The name in events of a node that is not known (yet). */
+  readonly unknownNode: string;
+  /** Why the nodes cannot be found out. */
+  readonly trouble: () => StoreReason | undefined;
+  /** Ends timers and connections at once; commands in flight fail. */
+  readonly close: () => void;
+}
+
+/** The parts of a topology beside its settings. */
+export interface TopologyParts {
+  /** The domain's name: part of its names in the store, and shown by CLIENT LIST of the servers. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** [0, 1): spreads waits, so that a fleet does not act at once. */
+  readonly random: () => number;
+  readonly observe: (event: StoreEvent) => void;
+}
+
+/** Sends one request to the owner of a name. Without an owner it ends at once, as `store-down`. */
+export type SendToOwner = <Req extends NodeRequest, Reply, Result>(
+  name: string,
   kind: RequestKind<Req, Reply, Result>,
   request: Req,
-  hop: Hop = 'first',
-): Promise<Result> {
-  return new Promise((resolve) => sendTo(node, kind, request, resolve, hop));
+  settle: Settle<Result>,
+) => void;
+
+export function createSender(
+  { ownerOf, unknownNode }: Pick<Topology, 'ownerOf' | 'unknownNode'>,
+  observe: (event: StoreEvent) => void,
+): SendToOwner {
+  return (name, kind, request, settle) => {
+    const node = ownerOf(name);
+    if (node !== undefined) {
+      send(node, kind, request, settle);
+      return;
+    }
+    const result = kind.fail('store-down', request, false);
+    observe(kind.event(unknownNode, request, result, 0));
+    settle(result);
+  };
 }
 
 /**
@@ -77,7 +123,7 @@ export function send<Req extends NodeRequest, Reply, Result>(
  * settle. A request that is not admitted is settled before this function returns. The request goes to the node itself and
  * not to ioredis' cluster, so each error is recorded with the node it came from.
  */
-export function sendTo<Req extends NodeRequest, Reply, Result>(
+export function send<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
   kind: RequestKind<Req, Reply, Result>,
   request: Req,
@@ -90,22 +136,23 @@ export function sendTo<Req extends NodeRequest, Reply, Result>(
     return;
   }
   node.track(request.commands ?? 1, request.bytes ?? 0);
-  if (kind.corked) node.cork();
+  node.cork();
   const sent = new SentRequest(node, kind, request, settle, hop, permit);
   if (request.deadlineMs !== undefined) node.deadlines.join(sent, request.deadlineMs);
-  if (hop !== 'asking' && kind.sendTo !== undefined) kind.sendTo(node.redis, request, sent);
-  else {
-    const reply = hop === 'asking' ? sendAsking(node, kind, request) : kind.send(node.redis, request);
-    reply.then(sent.replied, sent.failed);
-  }
+  // ASKING lets the next command through to a node that is still importing the slot.
+  if (hop === 'asking') node.redis.sendCommand(new DirectCommand('asking', [], UNHEEDED));
+  kind.send(node.redis, request, sent);
 }
+
+const UNHEEDED: Replies<unknown> = { replied: () => {}, failed: () => {} };
 
 /**
  * One request between its sending and its end: the reply, the error or the deadline, whichever comes first. One object for
  * all of them, because every read of the store makes one.
  */
 class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Reply>, DeadlineMember {
-  place: DeadlineMember['place'] = undefined;
+  dueAtMs: DeadlineMember['dueAtMs'] = undefined;
+  waitsIn: DeadlineMember['waitsIn'] = undefined;
   private readonly node: RedisNode;
   private readonly kind: RequestKind<Req, Reply, Result>;
   private readonly request: Req;
@@ -159,11 +206,7 @@ class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Rep
     if (failure.kind === 'redirect' && this.hop === 'first') {
       const { deadlineMs } = request;
       const rest = deadlineMs === undefined ? request : { ...request, deadlineMs: Math.max(1, deadlineMs - elapsedMs) };
-      const target = targetOf(node, failure);
-      if (target !== undefined) {
-        sendTo(target, kind, rest, this.settle, failure.ask ? 'asking' : 'moved');
-        return;
-      }
+      if (follow(node, failure, kind, rest, this.settle)) return;
     }
     this.settle(report(node, kind, request, kind.fail(causeOf(failure), request, true, error), elapsedMs));
   };
@@ -204,33 +247,17 @@ class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Rep
   }
 }
 
-/** Sends the request to the node that a redirect names. Undefined when this store does not know that node. */
+/** Sends the request to the node that a redirect names. False when this store does not know that node. */
 export function follow<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
-  redirect: Redirect,
+  { to, ask }: Extract<Failure, { readonly kind: 'redirect' }>,
   kind: RequestKind<Req, Reply, Result>,
   request: Req,
-): Promise<Result> | undefined {
-  const target = targetOf(node, redirect);
-  return target === undefined ? undefined : send(target, kind, request, redirect.ask ? 'asking' : 'moved');
-}
-
-type Redirect = Extract<Failure, { readonly kind: 'redirect' }>;
-
-const targetOf = (node: RedisNode, { to }: Redirect): RedisNode | undefined => node.nodeAt(to);
-
-/** ASKING lets the next command through to a node that is still importing the slot. */
-async function sendAsking<Req extends NodeRequest, Reply>(
-  node: RedisNode,
-  kind: Pick<RequestKind<Req, Reply, unknown>, 'send'>,
-  request: Req,
-): Promise<Reply> {
-  const pipeline = node.redis.pipeline().asking();
-  // A pipeline has the commands of a connection; their replies come from `exec`.
-  kind.send(pipeline as unknown as Redis, request);
-  const [error, reply] = (await pipeline.exec())?.[1] ?? [new Error('no reply'), null];
-  if (error !== null) throw error;
-  return reply as Reply;
+  settle: Settle<Result>,
+): boolean {
+  const target = node.nodeAt(to);
+  if (target !== undefined) send(target, kind, request, settle, ask ? 'asking' : 'moved');
+  return target !== undefined;
 }
 
 function report<Req extends NodeRequest, Reply, Result>(
@@ -244,39 +271,12 @@ function report<Req extends NodeRequest, Reply, Result>(
   return result;
 }
 
-/** The meaning of an error for the caller, for the node's breaker, and for the slot map. */
-type Failure =
-  /** Another node has the slot (`ask`: for this one command only). This is no failure of this node. */
-  | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
-  /** The node is up and refuses this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
-  | { readonly kind: 'refused'; readonly refreshSlots: boolean }
-  /** The node executes nothing now: it loads its data, runs a script, lost its cluster; or there is no connection. */
-  | { readonly kind: 'down' };
-
-/** Replies by which a node says that it serves no client. */
-const NODE_IS_DOWN = /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|NOAUTH|WRONGPASS|ERR max number of clients)\b/;
-
-/** A replica's refusal of a write. Before Redis 7, that of a script begins with the script's place. */
-const READ_ONLY = /^READONLY\b|^ERR [^\n]*-READONLY\b/;
-
-/** Classifies an error of ioredis. Error replies begin with a word in capitals; all others are transport errors. */
-export function classify(error: Error): Failure {
-  const { message } = error;
-  const redirect = /^(MOVED|ASK) \d+ (\S+)$/.exec(message);
-  if (redirect) return { kind: 'redirect', to: redirect[2] ?? '', ask: redirect[1] === 'ASK' };
-  // One slot without an owner must not open the breaker of a node that serves thousands of others.
-  if (message.startsWith('CLUSTERDOWN Hash slot')) return { kind: 'refused', refreshSlots: true };
-  if (NODE_IS_DOWN.test(message)) return { kind: 'down' };
-  if (error.name !== 'ReplyError') return { kind: 'down' };
-  return { kind: 'refused', refreshSlots: READ_ONLY.test(message) };
-}
-
 /** Classifies an error, and asks for a new slot map when the error shows that our map may be out of date. */
 export function failureOf(node: RedisNode, error: Error): Failure {
-  const failure = classify(error);
+  const failure = classifyError(error);
   const isStale = failure.kind === 'down' || (failure.kind === 'redirect' ? !failure.ask : failure.refreshSlots);
   if (isStale) node.refreshSlots();
-  if (failure.kind === 'refused' && READ_ONLY.test(error.message)) node.writeRefused(error.message);
+  if (failure.kind === 'refused' && WRITE_REFUSED.test(error.message)) node.writeRefused(error.message);
   return failure;
 }
 

@@ -8,8 +8,9 @@ import {
   sentinelOptions,
   watchConnection,
 } from './connection.ts';
-import { createRedisNode, type RedisNode, type Topology, type TopologyParts } from './node.ts';
-import { isOfNetwork, reasonOf } from './ready.ts';
+import { isOfNetwork, storeReasonOf } from './errors.ts';
+import { createRedisNode, type RedisNode } from './node.ts';
+import type { Topology, TopologyParts } from './send.ts';
 
 type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
 
@@ -79,7 +80,7 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
     onReady,
     onProtocolError,
     announced: (detail) =>
-      settings.kind === 'sentinel' && !detail.includes('sentinels') && isOfNetwork(reasonOf(detail)),
+      settings.kind === 'sentinel' && !detail.includes('sentinels') && isOfNetwork(storeReasonOf(detail)),
   });
   // ioredis gives up for ever when a connection cannot be started; a store must recover without a restart.
   redis.on('end', () => {
@@ -88,13 +89,12 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
   });
 
   return {
-    ownerOf: () => node,
-    locate: () => (node ? { node: node.address } : {}),
+    ownerOf: () => (closed ? undefined : node),
+    locate: () => ({ node: node?.address }),
     nodes: () => (node ? [node] : []),
-    owners: () => (node ? [node] : []),
+    owners: () => (node && !closed ? [node] : []),
     unknownNode,
     trouble: () => (node === undefined ? connection.trouble() : undefined),
-    refreshSlots: () => {},
     close() {
       closed = true;
       clearTimeout(reconnect);

@@ -6,7 +6,9 @@ import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
 import { headerReader } from '../../http/transport/request-target.ts';
 import { createWeakCache } from '../../http/transport/weak-cache.ts';
+import { promised } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
+import { prepareSearch } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import { formatTraceparent } from '../../search/trace.ts';
 import { type Assets, assetLinks } from '../shared/assets.ts';
@@ -49,7 +51,7 @@ const drawn = createWeakCache<AnswerBody, { readonly view: string; readonly html
  */
 export async function firstPage({ site, address, request }: Visit, options: PageOptions): Promise<FirstPage> {
   if (isStart(address)) return { shown: { kind: 'start' }, status: 200 };
-  const { search, admission, pageBodies, clock, count, tracer } = options;
+  const { domains, admission, pageBodies, clock, count, tracer } = options;
   const pairs = searchPairs(address, site);
   const startedMs = clock.monotonicMs();
   const span = beginServerSpan(tracer, '/', request.raw);
@@ -57,15 +59,15 @@ export async function firstPage({ site, address, request }: Visit, options: Page
   const elapsedMs = (): number => clock.monotonicMs() - startedMs;
   const report = (outcome: Outcome, status: number, reason?: MissReason): void => {
     const ending = request.raw.socket.destroyed ? { ...ABORTED, reason } : { outcome, reason, status };
-    const counted = { route: 'search', domain: domainLabel(search, pairs), span } as const;
+    const counted = { route: 'search', domain: domainLabel(domains, pairs), span } as const;
     count(counted, ending, elapsedMs());
     if (span !== undefined) endServerSpan(span, counted, ending);
   };
   try {
     admission.admitPage();
-    const prepared = search.prepare({ pairs, header: headerReader(request.headers) });
-    const asked = { prepared, request: request.raw, span };
-    const answer = search.fromMemory(prepared, span) ?? (await admission.search(asked));
+    const prepared = prepareSearch({ pairs, header: headerReader(request.headers) }, domains);
+    const client = admission.clientOf(request.raw, span);
+    const answer = await promised<Answer>((done) => prepared.domain.search(prepared, client, done));
     // The search's own time, without inflating the body and making HTML of it.
     const durationMs = elapsedMs();
     const body = readBody(await pageBodies.of(answer.entry));

@@ -72,13 +72,13 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
 
 /** The part of the configuration that readers may see: names and attributes, not answer profiles or operators' settings. */
 export function siteFor(
-  { search, examples, explainUrl }: Pick<PageOptions, 'search' | 'examples' | 'explainUrl'>,
+  { domains, examples, explainUrl }: Pick<PageOptions, 'domains' | 'examples' | 'explainUrl'>,
   preferred: Language,
 ): Site {
   return {
     preferred,
     examples: examples ?? [],
-    domains: search.domains.map(({ name, attributes, context }) => ({
+    domains: domains.map(({ name, attributes, context }) => ({
       name,
       attributes,
       // A page can choose only the context that a query carries; headers are set by a proxy.

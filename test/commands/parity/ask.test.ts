@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { type AskOptions, askBoth } from '../../../src/commands/parity/ask.ts';
 import type { Query } from '../../../src/commands/parity/queries.ts';
 import { figuresOf } from '../../../src/commands/parity/report.ts';
-import { type Engine, EngineError, type ResultPage } from '../../../src/search/engine.ts';
+import { SearchError } from '../../../src/resilience/search-error.ts';
+import type { Engine, ResultPage } from '../../../src/search/engine.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 
@@ -76,7 +77,7 @@ describe('asking two engines', () => {
 
   it('a query that one engine did not answer is counted apart and lowers no mean', async () => {
     const faulty: Engine['search'] = async ({ text }) => {
-      if (text === 'q1') throw new EngineError('engine-rejected', 'no such index');
+      if (text === 'q1') throw new SearchError('engine-rejected', 'no such index');
       if (text === 'q2') return page('ab', { partial: 'an agent is dead' });
       return page('ab');
     };
@@ -95,7 +96,7 @@ describe('asking two engines', () => {
     let asked = 0;
     const down: Engine['search'] = async () => {
       asked += 1;
-      throw new EngineError('engine-unavailable', 'connection refused');
+      throw new SearchError('engine-unavailable', 'connection refused');
     };
     const { samples, gaveUp } = await ask(queries(50), async () => page('a'), down);
     assert.equal(asked, 5);
@@ -107,11 +108,11 @@ describe('asking two engines', () => {
     let asked = 0;
     const shaky: Engine['search'] = async () => {
       asked += 1;
-      if (asked % 5 !== 0) throw new EngineError('engine-timeout', 'late');
+      if (asked % 5 !== 0) throw new SearchError('engine-timeout', 'late');
       return page('a');
     };
     assert.equal((await ask(queries(30), shaky, async () => page('a'))).gaveUp, undefined);
-    const refusing: Engine['search'] = () => Promise.reject(new EngineError('engine-rejected', 'syntax'));
+    const refusing: Engine['search'] = () => Promise.reject(new SearchError('engine-rejected', 'syntax'));
     assert.equal((await ask(queries(30), refusing, async () => page('a'))).samples.length, 30);
   });
 
@@ -128,7 +129,7 @@ describe('asking two engines', () => {
   it('a search that never ends is aborted at its hard deadline', async () => {
     const hanging: Engine['search'] = (_, signal) =>
       new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(new EngineError('engine-timeout', 'aborted')));
+        signal.addEventListener('abort', () => reject(new SearchError('engine-timeout', 'aborted')));
       });
     const side = { name: 'engine', engine: engineOf(hanging), deadlineMs: 1, hardDeadlineMs: 5 } as const;
     const { samples } = await ask(queries(2), hanging, async () => page('a'), { engine: side });
@@ -139,7 +140,7 @@ describe('asking two engines', () => {
     const stop = new AbortController();
     const hanging: Engine['search'] = (_, signal) =>
       new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(new EngineError('engine-timeout', 'aborted')));
+        signal.addEventListener('abort', () => reject(new SearchError('engine-timeout', 'aborted')));
         setImmediate(() => stop.abort(new Error('stopped by SIGINT')));
       });
     await assert.rejects(ask(queries(2), hanging, hanging, { signal: stop.signal }), /stopped by SIGINT/);

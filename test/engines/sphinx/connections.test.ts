@@ -54,7 +54,7 @@ async function createHarness(
 test('when a query is given up, the waiter gets a new connection', async (t) => {
   const { connections, asked } = await createHarness(t, 1);
   const leave = new AbortController();
-  const given = assert.rejects(connections.ask('hang', leave.signal), { code: 'engine-timeout' });
+  const given = assert.rejects(connections.ask('hang', leave.signal), { reason: 'engine-timeout' });
   await until('the query', () => asked().includes('hang'));
   const waits = connections.ask('next', new AbortController().signal);
   assert.equal(connections.counts().waiting, 1);
@@ -70,7 +70,7 @@ test('a waiter gets the connection that becomes idle, and a waiter beyond the bo
   const first = connections.ask('hang', signal);
   await until('the query', () => asked().includes('hang'));
   const waits = connections.ask('next', signal);
-  await assert.rejects(connections.ask('third', signal), { code: 'engine-overloaded' });
+  await assert.rejects(connections.ask('third', signal), { reason: 'engine-overloaded' });
   answer();
   await Promise.all([first, waits]);
   assert.deepEqual(asked().slice(-2), ['hang', 'next']);
@@ -81,7 +81,7 @@ test('closing rejects every waiter', async (t) => {
   const { connections, asked } = await createHarness(t, 1);
   const { signal } = new AbortController();
   const both = ['hang', 'next'].map((sql) =>
-    assert.rejects(connections.ask(sql, signal), { code: 'engine-unavailable' }),
+    assert.rejects(connections.ask(sql, signal), { reason: 'engine-unavailable' }),
   );
   await until('the query', () => asked().includes('hang'));
   connections.close();
@@ -90,7 +90,7 @@ test('closing rejects every waiter', async (t) => {
 });
 
 const { signal: never } = new AbortController();
-const noGreeting = { code: 'engine-unavailable', message: /does not greet/ };
+const noGreeting = { reason: 'engine-unavailable', message: /does not greet/ };
 
 /** A server that has ended its connections and lets new ones wait, as searchd does between SIGTERM and its end. */
 async function createEnding(t: TestContext, maxConnections: number) {
@@ -132,7 +132,7 @@ test('a server that ended a connection and greets no other costs a search no dea
 
 test('a connection that ends also ends the wait for the greeting of another', async (t) => {
   const { connections, asked, searchd, greetNone } = await createEnding(t, 2);
-  const first = assert.rejects(connections.ask('hang', never), { code: 'engine-unavailable' });
+  const first = assert.rejects(connections.ask('hang', never), { reason: 'engine-unavailable' });
   await until('the query', () => asked().includes('hang'));
   greetNone();
   const waits = assert.rejects(connections.ask('next', never), noGreeting);

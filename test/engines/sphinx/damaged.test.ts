@@ -91,7 +91,7 @@ for (const [name, bytes] of Object.entries(DAMAGED)) {
     const { connections, ask, ended } = await open(t, {
       answer: (sql) => (sql === 'damaged' ? bytes : reply(...SET)),
     });
-    await assert.rejects(ask('damaged'), { code: 'engine-unavailable', message: /^a damaged reply: / });
+    await assert.rejects(ask('damaged'), { reason: 'engine-unavailable', message: /^a damaged reply: / });
     await until('the end of the connection', () => ended().length === 1);
     assert.deepEqual(connections.counts(), NONE_HELD);
     // A new connection that takes long on a busy machine is left by its first search.
@@ -140,7 +140,7 @@ test('a refused statement leaves its connection open', async (t) => {
   const { ask, searchd } = await open(t, {
     answer: (sql) => (sql === 'bad' ? reply(errorOf(1064, 'syntax')) : reply(...SET)),
   });
-  await assert.rejects(ask('bad'), { code: 'engine-rejected', message: 'syntax' });
+  await assert.rejects(ask('bad'), { reason: 'engine-rejected', message: 'syntax' });
   await ask();
   assert.equal(searchd.accepted(), 1);
 });
@@ -190,7 +190,7 @@ for (const [name, { greet, welcome }] of Object.entries(HANDSHAKES)) {
       ...(greet !== undefined && { greet: () => greet }),
       ...(welcome !== undefined && { welcome: () => welcome }),
     });
-    await assert.rejects(ask(), { code: 'engine-unavailable' });
+    await assert.rejects(ask(), { reason: 'engine-unavailable' });
     await until('the end of the connection', () => ended().length === 1);
     assert.deepEqual(connections.counts(), NONE_HELD);
   });
@@ -199,7 +199,7 @@ for (const [name, { greet, welcome }] of Object.entries(HANDSHAKES)) {
 test('a cut greeting gives a connection or an error, never a crash', async (t) => {
   for (const greeting of cut(GREETING)) {
     const { ask } = await open(t, { greet: () => packet(0, greeting) });
-    await ask().catch((error) => assert.equal(error.code, 'engine-unavailable'));
+    await ask().catch((error) => assert.equal(error.reason, 'engine-unavailable'));
   }
 });
 
@@ -218,6 +218,6 @@ test('a fault of our own at the end of a connection is not taken for a fault of 
       if (state === 'closed') throw ours;
     },
   });
-  await assert.rejects(connections.ask('ask', never), { code: 'engine-unavailable' });
+  await assert.rejects(connections.ask('ask', never), { reason: 'engine-unavailable' });
   assert.equal(await thrown, ours);
 });

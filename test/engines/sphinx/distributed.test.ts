@@ -156,7 +156,7 @@ eachServer((name, server) => {
 
     it('is unavailable after one more attempt when all agents are dead, although searchd reports a parse error', async () => {
       const { search, retries } = open('dead');
-      await assert.rejects(search(COMMON), { name: 'EngineError', code: 'engine-unavailable', message: /agent/ });
+      await assert.rejects(search(COMMON), { name: 'SearchError', reason: 'engine-unavailable', message: /agent/ });
       assert.deepEqual(retries(), ['failed']);
     });
 

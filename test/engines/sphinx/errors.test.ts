@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { classify, isAgentFault } from '../../../src/engines/sphinx/errors.ts';
 import { partialWarning } from '../../../src/engines/sphinx/reply.ts';
-import { EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
+import { type EngineReason, SearchError } from '../../../src/resilience/search-error.ts';
 
 interface Case {
   readonly message: string;
   readonly errno?: number;
   readonly code?: string;
-  readonly means: EngineErrorCode;
+  readonly means: EngineReason;
 }
 
 /** Messages of searchd 2.2.11, Manticore and mysql2. */
@@ -58,14 +58,14 @@ const CASES: readonly Case[] = [
 for (const { means, message, ...rest } of CASES) {
   it(`${JSON.stringify(message || rest.code)} is ${means}`, () => {
     const error = classify(Object.assign(new Error(message), rest));
-    assert.ok(error instanceof EngineError);
-    assert.equal(error.code, means);
+    assert.ok(error instanceof SearchError);
+    assert.equal(error.reason, means);
     assert.ok(error.message !== '' && !error.message.includes('\0'));
   });
 }
 
-it('an EngineError is returned unchanged', () => {
-  const error = new EngineError('engine-timeout', 'late');
+it('an SearchError is returned unchanged', () => {
+  const error = new SearchError('engine-timeout', 'late');
   assert.equal(classify(error), error);
 });
 

@@ -5,8 +5,9 @@ import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphin
 import { openConnection } from '../../../src/engines/sphinx/connection.ts';
 import { createConnections } from '../../../src/engines/sphinx/connection-pool.ts';
 import { createSphinxEngine, type SphinxEvent, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
+import type { EngineReason } from '../../../src/resilience/search-error.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import type { Engine, EngineErrorCode } from '../../../src/search/engine.ts';
+import type { Engine } from '../../../src/search/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from '../../contract/engine.ts';
 import { COMMON } from '../../contract/engine-documents.ts';
 import { ask, matching } from '../../contract/engine-truth.ts';
@@ -58,12 +59,12 @@ eachServer((name, server) => {
       assert.equal(page.total, matching(text).length);
     }
 
-    async function refused(promise: Promise<unknown>, ...codes: EngineErrorCode[]): Promise<void> {
+    async function refused(promise: Promise<unknown>, ...reasons: EngineReason[]): Promise<void> {
       await assert.rejects(promise, (error) => {
-        assert.ok(error instanceof Error && 'code' in error, String(error));
+        assert.ok(error instanceof Error && 'reason' in error, String(error));
         assert.ok(
-          codes.some((code) => code === error.code),
-          `${error.code}: ${error.message}`,
+          reasons.some((reason) => reason === error.reason),
+          `${error.reason}: ${error.message}`,
         );
         return true;
       });
@@ -119,7 +120,7 @@ eachServer((name, server) => {
         controller.abort();
         assert.equal((await kept).total, matching(word).length);
         const outcome = await aborted;
-        assert.ok(outcome.total === matching(COMMON).length || outcome.code === 'engine-timeout', String(outcome));
+        assert.ok(outcome.total === matching(COMMON).length || outcome.reason === 'engine-timeout', String(outcome));
         assert.ok(held() <= 4);
       }
       await engine.close();
@@ -132,7 +133,7 @@ eachServer((name, server) => {
         Array.from({ length: 10 }, () =>
           engine.search(ask('гитара'), AbortSignal.timeout(LIMIT_MS)).then(
             () => 'answered',
-            (error) => error.code,
+            (error) => error.reason,
           ),
         ),
       );
@@ -180,7 +181,7 @@ eachServer((name, server) => {
       await answers(engine);
       const underWay = engine
         .search(ask(COMMON, { limit: 100 }), AbortSignal.timeout(LIMIT_MS))
-        .catch((error) => error.code);
+        .catch((error) => error.reason);
       searchd.process.signal('SIGKILL');
       await searchd.process.ended;
       const outcome = await underWay;

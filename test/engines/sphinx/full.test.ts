@@ -29,8 +29,8 @@ eachServer((name, server) => {
       const engine = opened.engine({ domain: CONTRACT_DOMAIN, index: 'contract' });
       const search = () => engine.search(ask('гитара'), AbortSignal.timeout(LIMIT_MS));
       try {
-        await assert.rejects(search(), { name: 'EngineError', code: 'engine-overloaded' });
-        await assert.rejects(engine.probe(AbortSignal.timeout(LIMIT_MS)), { code: 'engine-overloaded' });
+        await assert.rejects(search(), { name: 'SearchError', reason: 'engine-overloaded' });
+        await assert.rejects(engine.probe(AbortSignal.timeout(LIMIT_MS)), { reason: 'engine-overloaded' });
       } finally {
         for (const socket of crowd) socket.destroy();
       }

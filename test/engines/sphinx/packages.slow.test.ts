@@ -117,7 +117,7 @@ for (const corpus of corpora('packages')) {
           )
           .then(
             ({ total }) => total,
-            (error) => error.code,
+            (error) => error.reason,
           );
         assert.equal((await search(light)).total, expected);
         const outcome = await given;

@@ -111,7 +111,7 @@ it('a warning makes a page partial, and a wrong number of result sets is an engi
   assert.equal(page([[], META, [], [['warning', 'a facet cut'], ...META]]).partial, 'a facet cut');
   assert.equal(page([[], [['total_relation', 'gte'], ...META], [], META]).totalRelation, 'gte');
   for (const sets of [[], [[], META], [[], META, []], [[], [], [], META]]) {
-    assert.throws(() => page(sets), { name: 'EngineError', code: 'engine-unavailable' });
+    assert.throws(() => page(sets), { name: 'SearchError', reason: 'engine-unavailable' });
   }
 });
 

@@ -19,8 +19,8 @@ import {
 import type { EngineTlsSettings } from '../../../src/config/settings.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
+import { SearchError } from '../../../src/resilience/search-error.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
-import { EngineError } from '../../../src/search/engine.ts';
 import { optional } from '../../optional.ts';
 import { engineDefaults, temporaryDirectory } from './harness.ts';
 
@@ -43,14 +43,14 @@ async function asked(t: TestContext, server: SearchServer, port: number, tls?: E
   try {
     return (await engine.search(REQUEST, new AbortController().signal)).results.map(({ id }) => id);
   } catch (error) {
-    assert.ok(error instanceof EngineError);
+    assert.ok(error instanceof SearchError);
     return error;
   }
 }
 
 function assertRefused(result: unknown, message: RegExp): void {
-  assert.ok(result instanceof EngineError, `not refused: ${JSON.stringify(result)}`);
-  assert.equal(result.code, 'engine-unavailable');
+  assert.ok(result instanceof SearchError, `not refused: ${JSON.stringify(result)}`);
+  assert.equal(result.reason, 'engine-unavailable');
   assert.match(result.message, message);
 }
 

@@ -5,7 +5,8 @@ import { it, type TestContext } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
-import { type Engine, EngineError, type EngineErrorCode } from '../../../src/search/engine.ts';
+import { type EngineReason, SearchError } from '../../../src/resilience/search-error.ts';
+import type { Engine } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
@@ -42,10 +43,10 @@ async function opened(
   return { engine, file, events, count: (state) => events.filter((event) => event.state === state).length };
 }
 
-async function refused(promise: Promise<unknown>, code: EngineErrorCode, said = /./): Promise<void> {
+async function refused(promise: Promise<unknown>, reason: EngineReason, said = /./): Promise<void> {
   await assert.rejects(promise, (error) => {
-    assert.ok(error instanceof EngineError, String(error));
-    assert.equal(error.code, code, error.message);
+    assert.ok(error instanceof SearchError, String(error));
+    assert.equal(error.reason, reason, error.message);
     assert.match(error.message, said);
     return true;
   });

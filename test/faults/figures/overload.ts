@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/http-driver/client.ts';
 import { closedLoop } from '../../../loadtest/http-driver/loops.ts';
 import { createRandom } from '../../../loadtest/random.ts';
@@ -17,8 +16,15 @@ import {
   retryWhileLagging,
   shown,
 } from './figure.ts';
-import { type EngineCapacity, guardStateOf, type LimitedFleet, perSecondOf, startLimitedFleet } from './fleets.ts';
-import { isFault, isPage, isShed, type OpenLoop, type SentSearch, startOpenLoop } from './open-loop.ts';
+import {
+  askInOpenLoop,
+  type EngineCapacity,
+  type LimitedEngine,
+  limitOf,
+  type NewSearch,
+  type SentSearch,
+  startLimitedEngine,
+} from './limited-engine.ts';
 
 /** Results of one load on one limiter. */
 interface LoadResult {
@@ -58,12 +64,6 @@ export interface EngineResult {
   readonly cells: readonly LimiterResult[];
 }
 
-/** A search that was never asked before. */
-interface NewSearch {
-  readonly text: string;
-  readonly target?: string;
-}
-
 const LIMITED: EngineCapacity = { slots: 8, delayMs: 200 };
 /** searchd without a limit, on the CPU that it shares with the generator. Only costly searches can overload it. */
 const UNLIMITED: EngineCapacity = { slots: Number.POSITIVE_INFINITY, delayMs: 0 };
@@ -95,49 +95,47 @@ export const OVERLOAD: Figure = {
   name: 'overload',
   summary: `good answers of an engine of ${LIMITED.slots} slots and ${LIMITED.delayMs} ms, asked for 1, 2, 5 and 10 times what it can do`,
   run: async ({ checkout }) => {
-    const fleet = await startLimitedFleet({ checkout, services: 1, searches: 1, documents: DOCUMENTS });
+    const limited = await startLimitedEngine(checkout, DOCUMENTS);
     try {
       let asked = 0;
-      const plain = (): NewSearch => ({ text: fleet.queries.once(asked++) });
+      const plain = (): NewSearch => ({ text: limited.queries.once(asked++) });
       const costly = (): NewSearch => costlySearch(asked++);
-      await fleet.startControl({ memory: { maxBytes: '64MiB' } });
-      const narrow = await measure(fleet, 'narrow', LIMITED, LIMITED.slots, plain, [GRADIENT, AIMD, OFF]);
-      const direct = await measure(fleet, 'searchd', UNLIMITED, 4, costly, [
+      const narrow = await measure(limited, 'narrow', LIMITED, LIMITED.slots, plain, [GRADIENT, AIMD, OFF]);
+      const direct = await measure(limited, 'searchd', UNLIMITED, 4, costly, [
         { ...GRADIENT, loads: [1, 2, 10] },
         { ...OFF, loads: [2, 10] },
       ]);
       return resultOf(narrow, direct, GRADIENT.name);
     } finally {
-      await fleet.stop();
+      await limited.stop();
     }
   },
 };
 
 async function measure(
-  fleet: LimitedFleet,
+  limited: LimitedEngine,
   engine: string,
   capacity: EngineCapacity,
   slots: number,
   next: () => NewSearch,
   limiters: readonly Limiter[],
 ): Promise<EngineResult> {
-  const [service] = fleet.services;
-  if (service === undefined) throw new Error('no process');
+  const { service } = limited;
   const { url } = service;
-  await fleet.startServices(knownCapacity(slots), { capacity, empty: true });
+  await limited.restart(knownCapacity(slots), capacity);
   const saturation = await saturate(url, 2 * slots, next);
-  const limitPerSecond = perSecondOf(capacity);
+  const limitPerSecond = (capacity.slots * 1000) / capacity.delayMs;
   const capacityPerSecond = Number.isFinite(limitPerSecond) ? limitPerSecond : saturation;
   const { next: random } = createRandom(1);
   const cells: LimiterResult[] = [];
   for (const { name, loads, changes } of limiters) {
     for (const load of loads) {
       const once = async (): Promise<LimiterResult> => {
-        await fleet.startServices(changes, { capacity, empty: true });
+        await limited.restart(changes, capacity);
         const figures = await overload({ url, ratePerSecond: load * capacityPerSecond, random, next });
-        const { maxConcurrent } = await guardStateOf(service);
-        fleet.engineProxy.cut();
-        return { ...figures, engine, limiter: name, load, maxConcurrent, ...(await compare(fleet, figures.pages)) };
+        const maxConcurrent = await limitOf(service);
+        limited.engineProxy.cut();
+        return { ...figures, engine, limiter: name, load, maxConcurrent, ...(await compare(limited, figures.pages)) };
       };
       // An overloaded engine on a shared CPU delays the generator, so a repetition would not help.
       cells.push(capacity === UNLIMITED ? await once() : await retryWhileLagging(once));
@@ -150,7 +148,7 @@ const COMPARED = 20;
 
 /** Asks the control, which reaches searchd directly, for a sample of the pages. */
 async function compare(
-  { control }: LimitedFleet,
+  { control }: LimitedEngine,
   pages: readonly SentSearch[],
 ): Promise<Pick<LimiterResult, 'compared' | 'wrong'>> {
   const client = createClient({ baseUrl: control.url, patienceMs: HUNG_MS, maxConnections: 4 });
@@ -180,38 +178,30 @@ function costlySearch(n: number): NewSearch {
 const SETTLE_MS = 2 * PATIENCE_MS;
 const MEASURE_MS = 6500;
 
-/** Sends new searches at this rate in an open loop. */
-async function overload(options: {
-  readonly url: string;
-  readonly ratePerSecond: number;
-  readonly random: () => number;
-  readonly next: () => NewSearch;
-  readonly settleMs?: number;
-}): Promise<LoadResult> {
-  const { url, next, settleMs = SETTLE_MS } = options;
-  const loop = startOpenLoop({ ...options, urls: [url], next: () => ({ ...next(), to: [0] }) });
-  await sleep(settleMs + MEASURE_MS);
-  await loop.stop();
-  return figuresOf(loop, settleMs);
-}
-
-function figuresOf(loop: OpenLoop, fromMs: number): LoadResult {
-  const counted = loop.asked.filter(({ sentMs }) => sentMs >= fromMs && sentMs < fromMs + MEASURE_MS);
+/** Sends new searches at this rate in an open loop. The first ones are not counted. */
+async function overload(options: Omit<Parameters<typeof askInOpenLoop>[0], 'durationMs'>): Promise<LoadResult> {
+  const { asked, lagMs } = await askInOpenLoop({ ...options, durationMs: SETTLE_MS + MEASURE_MS });
+  const counted = asked.filter(({ sentMs }) => sentMs >= SETTLE_MS && sentMs < SETTLE_MS + MEASURE_MS);
   const pages = counted.filter(isPage);
   const sheds = counted.filter(isShed);
-  const perSecond = (asked: readonly SentSearch[]): number => (asked.length * 1000) / MEASURE_MS;
+  const perSecond = (some: readonly SentSearch[]): number => (some.length * 1000) / MEASURE_MS;
   return {
     offered: perSecond(counted),
     good: perSecond(pages.filter(({ durationMs }) => durationMs <= ENGINE_DEADLINE_MS)),
     pageP99Ms: quantileMs(pages, 0.99),
     shedP99Ms: quantileMs(sheds, 0.99),
     shedMaxMs: quantileMs(sheds, 1),
-    maxMs: quantileMs(loop.asked, 1),
-    faults: loop.asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
+    maxMs: quantileMs(asked, 1),
+    faults: asked.filter(isFault).map(({ text, verdict }) => `${text}: ${JSON.stringify(verdict)}`),
     pages,
-    lagMs: loop.lagMs(),
+    lagMs,
   };
 }
+
+const isPage = ({ verdict }: SentSearch): boolean => verdict.kind === 'page';
+const isShed = ({ verdict }: SentSearch): boolean => verdict.kind === 'shed';
+/** No answer, or an answer that a client cannot act on. */
+const isFault = (one: SentSearch): boolean => !isPage(one) && !isShed(one);
 
 const SATURATE_MS = 2500;
 

@@ -55,7 +55,7 @@ function plantedEntries(): Row {
       asked = purged.size;
       await rewriteEntries(harness.store(), (value) => {
         const body = pageBodyOf(value);
-        return purged.has(textOf(body)) ? forgeEntry(value, { ...NEWEST, ...wrongBody(body) }) : undefined;
+        return purged.has(textOf(body)) ? forgeEntry(value, { ...NEWEST, body: withWrongId(body) }) : undefined;
       });
     },
     effect: allEffects(overwritten, purgesHeld),
@@ -90,7 +90,7 @@ function forgeEach(texts: string[]): RewriteEntry {
         return forgeEntry(value, {
           lifetimesMs: MAX_UINT32,
           createdAtMs: Date.now() - FIVE_HOURS_MS,
-          ...wrongBody(body),
+          body: withWrongId(body),
         });
       case 2:
         return forgeEntry(value, { ...NEWEST, body: Buffer.concat([body, Buffer.alloc(MAX_ENTRY_BYTES, ' ')]) });
@@ -98,11 +98,6 @@ function forgeEach(texts: string[]): RewriteEntry {
         return other;
     }
   };
-}
-
-function wrongBody(body: Buffer): { readonly body?: Buffer } {
-  const changed = withWrongId(body);
-  return changed === undefined ? {} : { body: changed };
 }
 
 function textOf(body: Buffer): string {
@@ -238,8 +233,13 @@ export const STORE_PLANTED: readonly Row[] = [
       const drilling = beginOverlay(
         { ...emptyDocument, generation: 217_000_000 },
         {
-          ...{ drill: DRILL, owner: 'somebody', leaseMs: 2000, mode: 'drop', blackout: false },
-          ...{ ranges: [], cohorts: [] },
+          drill: DRILL,
+          owner: 'somebody',
+          leaseMs: 2000,
+          mode: 'drop',
+          blackout: false,
+          ranges: [],
+          cohorts: [],
         },
       );
       await writeDocument(harness, descendant(drilling, emptyDocument, 'planted'));

@@ -54,7 +54,7 @@ export function adminHarness(
   const tokens: TokenEvent[] = [];
   const lines: Record<string, unknown>[] = [];
   const server = createAdminServer({
-    search: createFakeSearch({ clock }),
+    domains: createFakeSearch({ clock }).domains,
     observe: (event) => requests.push(event),
     observeToken: (event) => tokens.push(event),
     operations,

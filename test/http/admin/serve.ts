@@ -12,7 +12,7 @@ import { createFakeSearch } from '../../fakes/search.ts';
 
 const [port = '8099', token] = process.argv.slice(2);
 const server = createAdminServer({
-  search: createFakeSearch({ clock: systemClock }),
+  domains: createFakeSearch({ clock: systemClock }).domains,
   operations: createFakeOperations({ clock: systemClock }),
   audit: createFakeAudit(systemClock),
   observe: () => {},

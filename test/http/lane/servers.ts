@@ -7,10 +7,10 @@ import pino from 'pino';
 import type { Entry } from '../../../src/cache/entry.ts';
 import { createPublicServer } from '../../../src/http/search-api/public-server.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
+import { type Reason, SearchError } from '../../../src/resilience/search-error.ts';
 import type { Clock } from '../../../src/runtime.ts';
 import type { Answer } from '../../../src/search/answer.ts';
 import type { PreparedSearch } from '../../../src/search/key.ts';
-import { type SearchErrorCode, searchError } from '../../../src/search/search-error.ts';
 import { createFakeSearch, type FakeSearch } from '../../fakes/search.ts';
 
 /** Limits of the listeners, which the streams approach. */
@@ -180,13 +180,13 @@ interface SideOptions {
 }
 
 async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side> {
-  const { search, fake, release } = scriptedSearch(clock);
+  const { fake, release } = scriptedSearch(clock);
   let reports: string[] = [];
   const report = (event: object): void => void reports.push(JSON.stringify({ ...event, durationMs: undefined }));
   const write = (line: string): void => void reports.push(lineReport(JSON.parse(line)));
   const log = pino({ level: 'silent' }, { write });
   const server = createPublicServer({
-    search,
+    domains: fake.domains,
     observe: report,
     observeConnection: report,
     observeToken: report,
@@ -285,26 +285,23 @@ function scriptedSearch(clock: Clock) {
       case 'stored':
         return computed(prepared, { outcome: 'hit-l2', l2: { kind: 'hit' }, timings: { l2Ms: 0.8 } });
       case 'lost':
-        throw searchError(SEARCH_ERRORS[code.length % SEARCH_ERRORS.length] ?? 'overloaded');
+        throw new SearchError(SEARCH_REASONS[code.length % SEARCH_REASONS.length] ?? 'queue-full');
       case 'broken':
         throw new Error('broken');
       default:
         return computed(prepared);
     }
   };
+  fake.fromMemory = (prepared: PreparedSearch): Answer | undefined => {
+    const entry = fake.memory.get(prepared.key);
+    if (entry === undefined) return undefined;
+    const remainingMs = entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
+    if (remainingMs <= -STALE_MS) return undefined;
+    const outcome = remainingMs > 0 ? 'hit-l1' : 'stale';
+    return { entry, outcome, remainingMs, l1: { kind: 'hit' }, timings: {} };
+  };
   return {
     fake,
-    search: {
-      ...fake,
-      fromMemory: (prepared: PreparedSearch): Answer | undefined => {
-        const entry = fake.memory.get(prepared.key);
-        if (entry === undefined) return undefined;
-        const remainingMs = entry.freshForMs - (clock.monotonicMs() - entry.bornMs);
-        if (remainingMs <= -STALE_MS) return undefined;
-        const outcome = remainingMs > 0 ? 'hit-l1' : 'stale';
-        return { entry, outcome, remainingMs, l1: { kind: 'hit' }, timings: {} };
-      },
-    },
     release: (word: string): number => {
       const ending = held.filter(({ text }) => text.split(' ').includes(word));
       for (const one of ending) held.splice(held.indexOf(one), 1);
@@ -317,9 +314,9 @@ function scriptedSearch(clock: Clock) {
 /** Making a page again and again would take a tenth of the time. */
 const MAX_MADE = 1000;
 
-const SEARCH_ERRORS: readonly SearchErrorCode[] = [
-  'overloaded',
-  'engine-open',
+const SEARCH_REASONS: readonly Reason[] = [
+  'queue-full',
+  'breaker-open',
   'engine-deadline',
   'engine-unavailable',
   'engine-rejected',

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import slotOf from 'cluster-key-slot';
 import { Cluster } from 'ioredis';
 import { type ProxiedCluster, startProxiedCluster } from '../../../loadtest/fault-proxy/cluster.ts';
 import { type RespProxy, startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { startTcpProxy } from '../../../loadtest/fault-proxy/tcp-proxy.ts';
-import { slotOf } from '../../../src/stores/redis/cluster.ts';
 import { migrateSlot } from '../../stores/redis/migration.ts';
 import { until } from '../../until.ts';
 import { knock } from './harness.ts';

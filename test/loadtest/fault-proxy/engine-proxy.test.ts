@@ -116,7 +116,7 @@ describe('a proxy in front of searchd that recognises searches', () => {
     const [last, ...first] = await several(6);
     const held = first.map((connection) => connection.send(search('гитара')));
     await until('they wait', async () => proxy.counts().waiting === 5);
-    await assert.rejects(last?.send(search('гитара')) ?? Promise.resolve(), { code: 'engine-overloaded' });
+    await assert.rejects(last?.send(search('гитара')) ?? Promise.resolve(), { reason: 'engine-overloaded' });
     proxy.set({ capacity: 5 });
     await Promise.all(held);
     assert.equal(proxy.counts().refused, 1);
@@ -139,7 +139,7 @@ describe('a proxy in front of searchd that recognises searches', () => {
     const connection = await open();
     const text = 'index contract: no such filter attribute x';
     proxy.set({ fail: text });
-    await assert.rejects(connection.send(search('гитара')), { code: 'engine-rejected', message: text });
+    await assert.rejects(connection.send(search('гитара')), { reason: 'engine-rejected', message: text });
     assert.equal(proxy.counts().mostAtEngine, 0);
     proxy.set({ fail: undefined });
     assert.equal((await connection.send(search('гитара'))).length, 4);
@@ -149,7 +149,7 @@ describe('a proxy in front of searchd that recognises searches', () => {
   it('refuses new connections like a searchd at max_children, and keeps established ones', async () => {
     const connection = await open();
     proxy.maxedOut(true);
-    await assert.rejects(open(), { code: 'engine-overloaded' });
+    await assert.rejects(open(), { reason: 'engine-overloaded' });
     assert.equal((await connection.send(search('гитара'))).length, 4);
     proxy.maxedOut(false);
     assert.equal((await (await open()).send(search('гитара'))).length, 4);

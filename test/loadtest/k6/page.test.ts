@@ -6,8 +6,8 @@ import { answers, itemReplies, itemsOf, pageOf } from '../../../loadtest/k6/kit/
 import { type Ask, itemOf, targetOf } from '../../../loadtest/k6/kit/queries.ts';
 import { pairsOf } from '../../../src/http/search-api/msearch.ts';
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
+import { SearchError } from '../../../src/resilience/search-error.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { SearchError } from '../../../src/search/search-error.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
 import { listeningServer } from '../../http/harness.ts';
 
@@ -94,7 +94,7 @@ suite('a search in a batch', () => {
       fc.property(asks, (one) => {
         const asked = ask(one);
         const url = parseQueryString(targetOf(asked).replace('/search?', ''));
-        assert.deepEqual([...pairsOf(itemOf(asked), SEARCH)].sort(), [...url].sort());
+        assert.deepEqual([...pairsOf(itemOf(asked), SEARCH.domains)].sort(), [...url].sort());
       }),
     );
   });
@@ -102,7 +102,7 @@ suite('a search in a batch', () => {
   test('is cached under the same key', () => {
     const asked = ask({ page: 2, parameters: 'filter=category:a%2Cb&filter=price:10..50&sort=-price' });
     const pairs = parseQueryString(targetOf(asked).replace('/search?', ''));
-    const inBatch = SEARCH.prepare({ pairs: pairsOf(itemOf(asked), SEARCH), header });
+    const inBatch = SEARCH.prepare({ pairs: pairsOf(itemOf(asked), SEARCH.domains), header });
     assert.equal(inBatch.key, SEARCH.prepare({ pairs, header }).key);
     assert.equal(inBatch.request.page, 2);
   });
@@ -118,8 +118,8 @@ suite('the outcome of each search of a batch', () => {
     const { url, search } = await listeningServer(context);
     search.answer = async (prepared) => {
       const { text } = prepared.request;
-      if (text === 'too much') throw new SearchError('overloaded', 'Too many ask.', 2000);
-      if (text === 'too slow') throw new SearchError('engine-deadline', 'Too late.', 0);
+      if (text === 'too much') throw new SearchError('queue-full');
+      if (text === 'too slow') throw new SearchError('engine-deadline');
       const answer = await search.computed(prepared);
       search.memory.set(prepared.key, answer.entry);
       return answer;

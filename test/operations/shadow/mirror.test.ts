@@ -141,11 +141,11 @@ test('further copies of a read come a little apart, and count neither for the hi
   // Between two batches: a copy that is due when a batch leaves goes with it.
   clock.advance(30);
   const atMs: number[] = [];
-  const readTo = candidate.readTo;
+  const { read } = candidate;
   Object.assign(candidate, {
-    readTo: (...args: Parameters<typeof readTo>) => {
+    read: (...args: Parameters<typeof read>) => {
       atMs.push(clock.monotonicMs());
-      readTo(...args);
+      read(...args);
     },
   });
   mirror.noteRead(page.name, { kind: 'value', value: page.value }, 0.4);
@@ -169,7 +169,7 @@ test('a candidate that hangs holds a bounded number of copies, and the rest are 
 test('no more copies are sent than may be unanswered', async (t) => {
   const { clock, candidate, mirror } = bedOf(t);
   const sent: string[] = [];
-  Object.assign(candidate, { readTo: (name: string) => void sent.push(name) });
+  Object.assign(candidate, { read: (name: string) => void sent.push(name) });
   for (let n = 0; n < 600; n += 1) mirror.noteRead(pageNameOf(n), { kind: 'absent' }, 0.4);
   await clock.pass(2 * SETTLE_MS);
   assert.equal(sent.length, 256);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readOnce } from '../../../src/cache/store.ts';
 import type { Mirror } from '../../../src/operations/shadow/mirror.ts';
 import { COMMITTED, createPair, leaseOf, NEW, OLD, PREPARED, pageOf, REVERSED, SETTLED } from './harness.ts';
 
@@ -11,7 +12,7 @@ test('without a placement only the configured store is used, and a candidate is 
   const { old, candidate, placed, openings } = createPair();
   const { name, value } = pageOf(1);
   await placed.write(name, value, TTL_MS);
-  assert.deepEqual(await placed.read(name, DEADLINE_MS), { kind: 'value', value });
+  assert.deepEqual(await readOnce(placed, name, DEADLINE_MS), { kind: 'value', value });
   assert.deepEqual([old.names(), candidate.names(), openings()], [[name], [], 0]);
 });
 
@@ -21,7 +22,7 @@ test('prepared: the old store is read, and a page is written to both', async () 
   const [written, planted] = [pageOf(1), pageOf(2)];
   await placed.write(written.name, written.value, TTL_MS);
   await candidate.write(planted.name, planted.value, TTL_MS);
-  assert.deepEqual(await placed.read(planted.name, DEADLINE_MS), { kind: 'absent' });
+  assert.deepEqual(await readOnce(placed, planted.name, DEADLINE_MS), { kind: 'absent' });
   assert.deepEqual(old.value(written.name), written.value);
   assert.deepEqual(candidate.value(written.name), written.value);
 });
@@ -32,9 +33,9 @@ test('committed: a page that the new store lacks is read from the old one, and i
   const [moved, behind] = [pageOf(1), pageOf(2)];
   await candidate.write(moved.name, moved.value, TTL_MS);
   await old.write(behind.name, behind.value, TTL_MS);
-  assert.deepEqual(await placed.read(moved.name, DEADLINE_MS), { kind: 'value', value: moved.value });
+  assert.deepEqual(await readOnce(placed, moved.name, DEADLINE_MS), { kind: 'value', value: moved.value });
   const marked = { kind: 'value', value: behind.value, behind: true };
-  assert.deepEqual(await placed.read(behind.name, DEADLINE_MS), marked);
+  assert.deepEqual(await readOnce(placed, behind.name, DEADLINE_MS), marked);
   const many = await placed.readMany([moved.name, behind.name, pageOf(3).name], DEADLINE_MS);
   assert.deepEqual(many, [{ kind: 'value', value: moved.value }, marked, { kind: 'absent' }]);
   assert.deepEqual(old.reads.includes(moved.name), false, 'a page of the new store costs the old one no read');
@@ -50,13 +51,13 @@ test('committed: while the new store is dead the old one answers within the same
     { kind: 'slow', replyAfterMs: 10 * DEADLINE_MS },
   ] as const) {
     candidate.meet(trouble);
-    const read = await placed.read(page.name, DEADLINE_MS);
+    const read = await readOnce(placed, page.name, DEADLINE_MS);
     // Not to be copied: the new store may have it, and cannot take it now.
     assert.deepEqual(read, { kind: 'value', value: page.value }, trouble.kind);
   }
   old.meet({ kind: 'fault', fault: 'store-down' });
   candidate.meet({ kind: 'fault', fault: 'node-open' });
-  const faulty = await placed.read(page.name, DEADLINE_MS);
+  const faulty = await readOnce(placed, page.name, DEADLINE_MS);
   assert.equal(faulty.kind === 'fault' && faulty.fault, 'node-open', 'the reason is that of the active store');
 });
 
@@ -66,7 +67,7 @@ test('after a commit both stores get new pages, so the way back finds them', asy
   const page = pageOf(1);
   await placed.write(page.name, page.value, TTL_MS);
   placed.follow(REVERSED);
-  assert.deepEqual(await placed.read(page.name, DEADLINE_MS), { kind: 'value', value: page.value });
+  assert.deepEqual(await readOnce(placed, page.name, DEADLINE_MS), { kind: 'value', value: page.value });
   assert.deepEqual([old.value(page.name), candidate.value(page.name)], [page.value, page.value]);
 });
 
@@ -76,7 +77,7 @@ test('settled: the old store is neither read nor written', async () => {
   const [page, behind] = [pageOf(1), pageOf(2)];
   await old.write(behind.name, behind.value, TTL_MS);
   await placed.write(page.name, page.value, TTL_MS);
-  assert.deepEqual(await placed.read(behind.name, DEADLINE_MS), { kind: 'absent' });
+  assert.deepEqual(await readOnce(placed, behind.name, DEADLINE_MS), { kind: 'absent' });
   assert.equal(old.value(page.name), undefined);
 });
 
@@ -135,7 +136,11 @@ test('a process that is cut off from the control store reads both stores and wri
   placed.setIsolated(true);
   const [page, moved] = [pageOf(1), pageOf(2)];
   await candidate.write(moved.name, moved.value, TTL_MS);
-  assert.deepEqual(await placed.read(moved.name, DEADLINE_MS), { kind: 'value', value: moved.value, behind: true });
+  assert.deepEqual(await readOnce(placed, moved.name, DEADLINE_MS), {
+    kind: 'value',
+    value: moved.value,
+    behind: true,
+  });
   await placed.write(page.name, page.value, TTL_MS);
   assert.deepEqual([old.value(page.name), candidate.value(page.name)], [page.value, page.value]);
 });
@@ -199,9 +204,9 @@ test('the mirror sees reads and writes of sampled keys, after the search and wit
     ...{ change: () => {}, isPaused: () => false, begin: () => {}, close: () => {} },
   };
   placed.setMirror(mirror);
-  const readOnce = (name: string) =>
+  const readShared = (name: string) =>
     new Promise<void>((resolve) =>
-      placed.readTo(name, DEADLINE_MS, (read) => {
+      placed.read(name, DEADLINE_MS, (read) => {
         shared = read.kind === 'value' ? read.value : undefined;
         seen.push('answered');
         resolve();
@@ -210,8 +215,8 @@ test('the mirror sees reads and writes of sampled keys, after the search and wit
   await placed.leases.take(leaseOf(page.name), 'token', TTL_MS, DEADLINE_MS);
   await placed.leases.writeAndRelease(leaseOf(page.name), 'token', page.value, TTL_MS);
   await placed.write(page.name, page.value, TTL_MS);
-  await readOnce(page.name);
-  await readOnce(other.name);
+  await readShared(page.name);
+  await readShared(other.name);
   await placed.readMany([page.name, other.name], DEADLINE_MS);
   placed.follow(PREPARED);
   await placed.write(page.name, page.value, TTL_MS);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { readOnce, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
 import { clusterOf, connected, LONG_MS, openStore } from './harness.ts';
 
@@ -36,12 +36,12 @@ describe('a cluster with one faulty node', () => {
   });
 
   const first = (names: readonly string[]): string => names[0] ?? '';
-  const read = (name: string): Promise<StoreRead> => store.read(name, DEADLINE_MS);
+  const read = (name: string): Promise<StoreRead> => readOnce(store, name, DEADLINE_MS);
   const isHit = async (name: string): Promise<boolean> => (await read(name)).kind === 'value';
   const assertWell = async (): Promise<void> => {
     for (const name of wellNames) {
       // A longer deadline: delays of a busy machine are not caused by the faulty node.
-      assert.deepEqual(await store.read(name, LONG_MS), { kind: 'value', value: Buffer.from(name) });
+      assert.deepEqual(await readOnce(store, name, LONG_MS), { kind: 'value', value: Buffer.from(name) });
     }
   };
   const faultOf = (read: StoreRead): string => (read.kind === 'fault' ? read.fault : read.kind);
@@ -111,7 +111,7 @@ describe('a cluster with one faulty node', () => {
       assert.deepEqual(await store.write(first(sickNames), Buffer.from('w'), 1000), dropped);
       const bulk = await store.readMany([first(sickNames)], LONG_MS);
       assert.deepEqual(bulk, [{ kind: 'fault', fault: 'store-saturated' }]);
-      for (let reads = 0; reads < 32; reads += 1) pending.push(store.read(first(sickNames), LONG_MS));
+      for (let reads = 0; reads < 32; reads += 1) pending.push(readOnce(store, first(sickNames), LONG_MS));
       assert.deepEqual(await read(first(sickNames)), { kind: 'fault', fault: 'store-saturated' });
       assert.equal(store.nodes().find(({ node }) => node === sick.address)?.outstanding, 64);
     } finally {
@@ -165,7 +165,7 @@ describe('a cluster with one faulty node', () => {
   test('all nodes killed and restarted: the store serves again without a restart of this process', async () => {
     await Promise.all(stack.nodes.map((node) => node.kill()));
     await until('the loss to be seen', async () => store.nodes().every((node) => !node.connected));
-    assert.equal(faultOf(await store.read(first(wellNames), DEADLINE_MS)), 'store-down');
+    assert.equal(faultOf(await readOnce(store, first(wellNames), DEADLINE_MS)), 'store-down');
     await Promise.all(stack.nodes.map((node) => node.restart()));
     for (const name of [first(sickNames), first(wellNames)]) {
       await until(`${name} to be served again`, async () => {

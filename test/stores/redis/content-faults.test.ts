@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import type { StoreEvent } from '../../../src/cache/store.ts';
+import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
@@ -48,7 +48,7 @@ describe('counting and erasing on a faulty server', () => {
       }
     }
     assert.ok(!events.some(({ kind }) => kind === 'breaker'));
-    assert.equal((await store.read(entryOf(1), 1000)).kind, 'value');
+    assert.equal((await readOnce(store, entryOf(1), 1000)).kind, 'value');
   });
 
   test('a replica is counted and refuses to be erased', async () => {

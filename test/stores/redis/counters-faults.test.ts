@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { RedisStack } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
-import type { CommandReply } from '../../../src/stores/redis/command.ts';
+import type { CommandReply } from '../../../src/stores/redis/commands.ts';
 import { createRedisCounters } from '../../../src/stores/redis/counters.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { seededRandom, systemClock } from '../../../src/runtime.ts';
-import { createDeadlines, type DeadlineMember } from '../../../src/stores/redis/deadlines.ts';
+import { createDeadlines, type DeadlineMember } from '../../../src/stores/redis/node.ts';
 import { until } from '../../until.ts';
 
 const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
@@ -17,7 +17,11 @@ function scripted(t: TestContext) {
     deadlines,
     expired,
     join: (name: string, afterMs: number): DeadlineMember => {
-      const member: DeadlineMember = { place: undefined, expire: () => void expired.push(`${name} at ${nowMs}`) };
+      const member: DeadlineMember = {
+        dueAtMs: undefined,
+        waitsIn: undefined,
+        expire: () => void expired.push(`${name} at ${nowMs}`),
+      };
       deadlines.join(member, afterMs);
       return member;
     },
@@ -73,7 +77,8 @@ test('a member may join again, and others may join or leave, while one expires',
   const { deadlines, expired, join, pass } = scripted(t);
   let turns = 0;
   const again: DeadlineMember = {
-    place: undefined,
+    dueAtMs: undefined,
+    waitsIn: undefined,
     expire: () => {
       turns += 1;
       if (turns === 1) deadlines.leave(neighbour);
@@ -99,7 +104,8 @@ test('with real timers: none is lost, none early by more than a millisecond, and
       const afterMs = [5, 20.4, 40][Math.floor(random() * 3)] ?? 5;
       const dueAtMs = systemClock.monotonicMs() + afterMs;
       const member: DeadlineMember = {
-        place: undefined,
+        dueAtMs: undefined,
+        waitsIn: undefined,
         expire: () => void lateByMs.push(systemClock.monotonicMs() - dueAtMs),
       };
       deadlines.join(member, afterMs);

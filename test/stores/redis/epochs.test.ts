@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import type { Store, StoreEpoch } from '../../../src/cache/store.ts';
+import { readOnce, type Store, type StoreEpoch } from '../../../src/cache/store.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { migrateSlot } from './migration.ts';
@@ -184,7 +184,7 @@ describe('an epoch', { concurrency: true }, () => {
             if (before !== undefined) assert.equal(epoch, before.epoch, `${part} looks lost`);
           }
         });
-        await store.read(moving.part, LIMIT_MS);
+        await readOnce(store, moving.part, LIMIT_MS);
         await until('the new owner to be known', async () => store.locate(moving.part).node === to.address);
         const second = await epochs(store);
         assert.deepEqual(second.map(({ node }) => node).sort(), stack.nodes.map(({ address }) => address).sort());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel } from '../../../loadtest/stack/redis.ts';
-import type { Store } from '../../../src/cache/store.ts';
+import { readOnce, type Store } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
 import { clusterOf, connected, openStore, SILENCE_MS, sentinelOf } from './harness.ts';
 
@@ -28,7 +28,7 @@ async function withStore(
 const comesBackAt = (store: Store, lost: string | undefined): Promise<void> =>
   until('reads and writes at the new master', async () => {
     const written = await store.write(NAME, Buffer.from('after'), 600_000);
-    const read = await store.read(NAME, 500);
+    const read = await readOnce(store, NAME, 500);
     return written.kind === 'stored' && read.kind === 'value' && store.locate(NAME).node !== lost;
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFraming } from '../../../src/stores/redis/framing.ts';
+import { createFraming } from '../../../src/stores/redis/guard.ts';
 
 const line = fc.string({ unit: fc.constantFrom(...' abcXYZ019:$*+-\n') });
 const reply: fc.Arbitrary<Buffer> = fc.letrec<{ reply: Buffer }>((tie) => ({

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProxiedCluster, type ProxiedNode, startProxiedCluster } from '../../../loadtest/fault-proxy/cluster.ts';
 import { type Match, type RespProxy, startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
-import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { readOnce, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
 import { CONNECTION, connected, LONG_MS, openStore, SILENCE_MS } from './harness.ts';
 
@@ -54,7 +54,7 @@ const assertRight = (read: StoreRead | undefined, name: string): void => {
 const load = async (store: Store, names: readonly string[], untilMs: number, deadlineMs: number): Promise<void> => {
   for (let turn = 0; performance.now() < untilMs; turn += 1) {
     const name = names[turn % names.length] ?? '';
-    assertRight(await store.read(name, deadlineMs), name);
+    assertRight(await readOnce(store, name, deadlineMs), name);
     if (turn % 10 === 0) {
       await store.leases.take(leaseNames(name), 'a', 1000, deadlineMs);
       const reads = await store.readMany(names, deadlineMs);
@@ -81,7 +81,7 @@ const assertRecovers = async (
   const watch = async (): Promise<void> => {
     while (performance.now() < untilMs) {
       const name = wellNames[Math.floor(performance.now()) % wellNames.length] ?? '';
-      const read = await store.read(name, LONG_MS);
+      const read = await readOnce(store, name, LONG_MS);
       if (read.kind !== 'value' || read.value.toString() !== name) failures.push(`${name}: ${JSON.stringify(read)}`);
       await sleep(10);
     }
@@ -99,7 +99,7 @@ const assertRecovers = async (
 
   for (const name of sickNames) {
     await until(`${name} to be served again`, async () => {
-      const read = await store.read(name, 1000);
+      const read = await readOnce(store, name, 1000);
       return read.kind === 'value' && read.value.toString() === name;
     });
   }
@@ -131,7 +131,7 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
       const worker = async (turn: number): Promise<void> => {
         for (let next = turn; right < 300; next += 1) {
           await sleep(next % 7);
-          const read = await store.read(name(next), 1000);
+          const read = await readOnce(store, name(next), 1000);
           if (read.kind === 'value') {
             const fits = read.value.toString() === name(next);
             right = fits && ended() ? right + 1 : 0;
@@ -145,7 +145,7 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
         sick.proxy.answer();
         sick.proxy.delay(0);
       }
-      await until('its keys to be served', async () => (await store.read(name(0), 1000)).kind === 'value');
+      await until('its keys to be served', async () => (await readOnce(store, name(0), 1000)).kind === 'value');
     },
   'a node that is stopped for longer than its socket timeout: few connections are opened': async ({
     sick,
@@ -163,7 +163,10 @@ const TESTS: Readonly<Record<string, (fixture: Fixture) => Promise<void>>> = {
     // One reconnection, and at most one refresh per second.
     const most = 1 + (performance.now() - sinceMs) / 1000;
     assert.ok(sick.proxy.opened() - opened <= most, `${sick.proxy.opened() - opened} connections`);
-    await until('its keys to be served', async () => (await store.read(sickNames[0] ?? '', 1000)).kind === 'value');
+    await until(
+      'its keys to be served',
+      async () => (await readOnce(store, sickNames[0] ?? '', 1000)).kind === 'value',
+    );
   },
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { StoreEvent } from '../../../src/cache/store.ts';
+import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type RespCommand, type RespServer, startRespServer } from '../../fakes/resp-server.ts';
 import { until } from '../../until.ts';
@@ -25,7 +25,7 @@ const failuresIn = (events: readonly StoreEvent[]): readonly string[] =>
 
 const serves = ({ store }: OpenStore): Promise<void> =>
   until('the store to serve', async () => {
-    const read = await store.read(NAME, 1000);
+    const read = await readOnce(store, NAME, 1000);
     if (read.kind === 'value') assert.deepEqual(read.value, VALUE);
     return read.kind === 'value';
   });
@@ -89,7 +89,7 @@ describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
       server.answer(instead(command, reply));
       const opened = open(t, kind, server);
       await until('the reply to be refused', async () => {
-        if (command === 'GET') await opened.store.read(NAME, 100);
+        if (command === 'GET') await readOnce(opened.store, NAME, 100);
         // A nil before the violation is a sentinel that does not know the master.
         return failuresIn(opened.events).some((detail) => /\ba reply (?:that|of)\b|sentinels are/.test(detail));
       });
@@ -136,7 +136,7 @@ describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
       // The length of the second one is too small: a decoder takes its first bytes for the value.
       return gets === 1 ? '$1\r\na\r\n' : '$2\r\nabc\r\n';
     });
-    const reads = await Promise.all([opened.store.read(NAME, 1000), opened.store.read(NAME, 1000)]);
+    const reads = await Promise.all([readOnce(opened.store, NAME, 1000), readOnce(opened.store, NAME, 1000)]);
     assert.deepEqual(reads[0], { kind: 'value', value: Buffer.from('a') });
     assert.deepEqual(reads[1], { kind: 'fault', fault: 'store-down' });
   });
@@ -147,7 +147,7 @@ describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
     await serves(opened);
     server.answer(([command]) => (command === 'GET' ? `+${'x'.repeat(100_000)}` : undefined));
     await until('the reply to be refused', async () => {
-      await opened.store.read(NAME, 100);
+      await readOnce(opened.store, NAME, 100);
       return failuresIn(opened.events).some((detail) => detail.startsWith('a reply that is too large'));
     });
     server.answer();

@@ -98,7 +98,7 @@ describe("a cluster's leases", () => {
       assert.deepEqual(await write(on, 'a'), { kind: 'dropped', fault: 'node-open' });
       for (let index = 0; index < 20; index += 1) {
         const other = onNode(well, `well-${index}`);
-        assert.deepEqual(await take(other, 'a'), { kind: 'taken' });
+        assert.deepEqual(await take(other, 'a'), { kind: 'taken', value: undefined });
         assert.deepEqual(await write(other, 'a'), { kind: 'stored' });
       }
     } finally {
@@ -114,7 +114,7 @@ describe("a cluster's leases", () => {
     const to = stack.nodes.find((node) => node !== from);
     assert.ok(to);
     await migrateSlot(store.locate(on.lease).slot ?? -1, stack.nodes, from, to, async () => {});
-    assert.deepEqual(await take(on, 'a'), { kind: 'taken' });
+    assert.deepEqual(await take(on, 'a'), { kind: 'taken', value: undefined });
     assert.deepEqual(await write(on, 'a'), { kind: 'stored' });
     assert.deepEqual(await look(on), { kind: 'free', value: Buffer.from('a') });
   });

@@ -50,7 +50,7 @@ describe('leases on a faulty server', () => {
     await server.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     try {
       await store.leases.release(ON, 'a', 60_000);
-      assert.deepEqual(await look(), { kind: 'free' });
+      assert.deepEqual(await look(), { kind: 'free', value: undefined });
     } finally {
       await server.command('CONFIG', 'SET', 'maxmemory', '0');
     }
@@ -60,8 +60,8 @@ describe('leases on a faulty server', () => {
     for (const expiry of [[], ['PX', '4294967295']]) {
       for (const word of ['t0', 'p']) {
         await server.command('SET', ON.lease, word, ...expiry);
-        assert.deepEqual(await look(), { kind: 'free' }, `${word} ${expiry.join(' ')}`);
-        assert.deepEqual(await take(), { kind: 'taken' });
+        assert.deepEqual(await look(), { kind: 'free', value: undefined }, `${word} ${expiry.join(' ')}`);
+        assert.deepEqual(await take(), { kind: 'taken', value: undefined });
         assert.deepEqual(await take('b'), { kind: 'held' });
         await store.leases.release(ON, 'a');
       }
@@ -71,7 +71,7 @@ describe('leases on a faulty server', () => {
   test('a user without the right to PTTL has leases all the same', async () => {
     await server.command('ACL', 'SETUSER', 'default', '-pttl');
     try {
-      assert.deepEqual(await take(), { kind: 'taken' });
+      assert.deepEqual(await take(), { kind: 'taken', value: undefined });
       assert.deepEqual([(await take('b')).kind, (await look()).kind], ['held', 'held']);
       assert.deepEqual(await write(), { kind: 'stored' });
     } finally {
@@ -87,7 +87,7 @@ describe('leases on a faulty server', () => {
         assert.deepEqual(await take('a', OTHER), REFUSED);
         assert.deepEqual(await write(), NOT_WRITTEN);
         assert.deepEqual(await look(), { kind: 'held' });
-        assert.deepEqual(await look(OTHER), { kind: 'free' });
+        assert.deepEqual(await look(OTHER), { kind: 'free', value: undefined });
       }
     } finally {
       await server.command('REPLICAOF', 'NO', 'ONE');
@@ -125,7 +125,7 @@ describe('leases on a faulty server', () => {
 
   test("a list under an entry's name: the lease is taken without a value, and its page replaces the list", async () => {
     await server.command('LPUSH', ON.entry, 'x');
-    assert.deepEqual(await take(), { kind: 'taken' });
+    assert.deepEqual(await take(), { kind: 'taken', value: undefined });
     assert.deepEqual(await write(), { kind: 'stored' });
     assert.deepEqual(await look(), { kind: 'free', value: Buffer.from('page') });
   });
@@ -176,7 +176,7 @@ describe('leases on a faulty server', () => {
     await sleep(100);
     server.resume();
     assert.deepEqual(await written, { kind: 'dropped', fault: 'fenced' });
-    assert.deepEqual(await look(), { kind: 'free' });
+    assert.deepEqual(await look(), { kind: 'free', value: undefined });
   });
 
   test('a server killed between take and write: the write is given up, and after its restart the lease is free', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
-import type { Store, StoreEvent, StoreRead } from '../../../src/cache/store.ts';
+import { readOnce, type Store, type StoreEvent, type StoreRead } from '../../../src/cache/store.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
@@ -30,7 +30,7 @@ describe('reads while a slot moves', () => {
     else assert.deepEqual(read, { kind: 'absent' }, name);
   };
   const assertHits = async (names: readonly string[]): Promise<void> => {
-    const reads = await Promise.all(names.map((name) => store.read(name, LIMIT_MS)));
+    const reads = await Promise.all(names.map((name) => readOnce(store, name, LIMIT_MS)));
     assert.deepEqual(
       reads,
       names.map((name) => ({ kind: 'value', value: Buffer.from(name) })),

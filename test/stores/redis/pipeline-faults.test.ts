@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { type RedisStack, startCluster } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
-import type { SeedItem, SeedResult, Store, StoreEvent } from '../../../src/cache/store.ts';
+import { readOnce, type SeedItem, type SeedResult, type Store, type StoreEvent } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
 import { clusterOf, connected, openStore } from './harness.ts';
 import { migrateSlot } from './migration.ts';
@@ -75,7 +75,7 @@ describe('seedMany on a cluster with one faulty node', () => {
       let most = 0;
       await until('the others to be stored', async () => {
         most = Math.max(most, store.nodes().find(({ node }) => node === sick.address)?.outstanding ?? 0);
-        return (await store.read(wellName, 1000)).kind === 'value';
+        return (await readOnce(store, wellName, 1000)).kind === 'value';
       });
       assert.equal(most, 40, 'one pipeline at a time');
       results = await seeding;

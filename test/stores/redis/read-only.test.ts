@@ -6,7 +6,7 @@ import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
-import type { StoreEvent } from '../../../src/cache/store.ts';
+import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createReadOnly } from '../../../src/stores/redis/ready.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
@@ -108,7 +108,7 @@ describe('a master that became a replica and lives on', () => {
     assert.equal(await WRITES['entry']?.(store), false);
     await until('the look to have ended', () => name.opened() === 2 && name.connections() === 1);
     assert.equal(store.nodes()[0]?.trouble, 'read-only');
-    assert.equal((await store.read(NAME, 500)).kind, 'value');
+    assert.equal((await readOnce(store, NAME, 500)).kind, 'value');
     assert.ok(!events.some((event) => event.kind === 'connection' && event.state === 'closed'));
     nameLeadsToMaster();
     await until('a write', async () => (await WRITES['entry']?.(store)) === true);

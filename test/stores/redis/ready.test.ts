@@ -6,9 +6,9 @@ import { after, before, describe, mock, type TestContext, test } from 'node:test
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
-import type { StoreReason } from '../../../src/cache/store.ts';
+import { readOnce, type StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
-import { reasonOf } from '../../../src/stores/redis/ready.ts';
+import { storeReasonOf } from '../../../src/stores/redis/errors.ts';
 import { until } from '../../until.ts';
 import { CONNECTION, clusterOf, connected, openStore, probeOf, standaloneOf } from './harness.ts';
 
@@ -24,7 +24,7 @@ async function serves(t: TestContext, settings: RedisSettings): Promise<void> {
   t.after(store.close);
   await connected(store, 1);
   assert.equal((await store.write('a', Buffer.from('1'), 60_000)).kind, 'stored');
-  assert.equal((await store.read('a', 1000)).kind, 'value');
+  assert.equal((await readOnce(store, 'a', 1000)).kind, 'value');
   assert.deepEqual(
     store.nodes().map(({ trouble }) => trouble),
     [undefined],
@@ -187,6 +187,6 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
       ['read ECONNRESET', 'closed'],
       ['something new', 'other'],
     ];
-    for (const [text, reason] of words) assert.equal(reasonOf(text), reason, text);
+    for (const [text, reason] of words) assert.equal(storeReasonOf(text), reason, text);
   });
 });

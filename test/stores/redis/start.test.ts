@@ -7,7 +7,7 @@ import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
-import type { Store } from '../../../src/cache/store.ts';
+import { readOnce, type Store } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { until } from '../../until.ts';
 import {
@@ -24,14 +24,14 @@ import {
 const DOWN = { kind: 'fault', fault: 'store-down' };
 
 const assertDown = async (store: Store): Promise<void> => {
-  assert.deepEqual(await store.read('a', LONG_MS), DOWN);
+  assert.deepEqual(await readOnce(store, 'a', LONG_MS), DOWN);
   assert.deepEqual(await store.readMany(['a', 'b'], LONG_MS), [DOWN, DOWN]);
   assert.deepEqual(await store.write('a', Buffer.from('1'), 1000), { kind: 'dropped', fault: 'store-down' });
 };
 const heals = (store: Store): Promise<void> =>
   until('the store to heal', async () => {
     await store.write('a', Buffer.from('1'), 60_000);
-    return (await store.read('a', 500)).kind === 'value';
+    return (await readOnce(store, 'a', 500)).kind === 'value';
   });
 /** Closed at the end of the test. */
 const opened = (t: TestContext, settings: RedisSettings): OpenStore => {
@@ -144,7 +144,7 @@ describe('a store that starts', { concurrency: true }, () => {
       second = await startCluster({ flavour: 'redis', masters: 3, ports: next });
       await until('the new nodes to serve', async () => {
         await store.write('a', Buffer.from('1'), 60_000);
-        return (await store.read('a', 500)).kind === 'value';
+        return (await readOnce(store, 'a', 500)).kind === 'value';
       });
       const shown = (): string[] =>
         store
@@ -214,7 +214,7 @@ test('a server that loads its data is down, never empty, and serves as soon as i
     () => {}, // its own deadline may be shorter
   );
   await until('the server to have loaded', async () => {
-    const read = await store.read(NAME, 50);
+    const read = await readOnce(store, NAME, 50);
     see(read.kind === 'fault' ? read.fault : read.kind);
     if (read.kind === 'fault') {
       const taken = await store.leases.take(leaseNames(NAME), 'a', 1000, 50);
@@ -247,7 +247,7 @@ test('an existing database is used; database 0 is never used in place of a missi
     events.some(({ kind, ...rest }) => kind === 'connection' && JSON.stringify(rest).includes('database 99')),
   );
   assert.deepEqual(await wrong.write('k', Buffer.from('v'), 10_000), { kind: 'dropped', fault: 'store-down' });
-  assert.equal((await wrong.read('k', 500)).kind, 'fault');
+  assert.equal((await readOnce(wrong, 'k', 500)).kind, 'fault');
   assert.equal(wrong.nodes()[0]?.connected, false);
   assert.equal(await node.command('DBSIZE'), 0);
 });

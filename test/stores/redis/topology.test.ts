@@ -7,8 +7,8 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { NatMap } from '../../../src/config/settings.ts';
 import { formatHostPort, type HostPort } from '../../../src/schema/units.ts';
 import type { ClusterSettings } from '../../../src/stores/redis/connection.ts';
+import type { AnnouncedNode } from '../../../src/stores/redis/endpoints.ts';
 import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
-import type { AnnouncedNode } from '../../../src/stores/redis/guard.ts';
 import { until } from '../../until.ts';
 import { CONNECTION, connected, openStore, probeOf } from './harness.ts';
 

@@ -11,9 +11,9 @@ import { ASSETS } from './harness.ts';
 
 async function twentyResults(): Promise<{ readonly body: Buffer; readonly model: (body: Buffer) => PageModel }> {
   const search = createPageSearch({ clock: systemClock });
-  const site = siteFor({ search }, 'ru');
+  const site = siteFor({ domains: search.domains }, 'ru');
   const address = addressFrom([['q', 'кроссовки']], site);
-  const answer = await search.search(search.prepare({ pairs: searchPairs(address, site) }));
+  const answer = await search.answer(search.prepare({ pairs: searchPairs(address, site) }));
   const body = await createPageBodies({ maxBytes: 2 ** 20, maxPageBytes: 2 ** 20 }).of(answer.entry);
   const provenance = provenanceOfAnswer(answer, 0.3);
   const model = (bytes: Buffer): PageModel => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Script } from 'node:vm';
-import { SearchError } from '../../../src/search/search-error.ts';
+import { SearchError } from '../../../src/resilience/search-error.ts';
 import { type FakePageService, startFakePageService } from '../../e2e/page-harness.ts';
 import { publicServer } from '../../http/harness.ts';
 
@@ -94,7 +94,7 @@ describe('GET /', () => {
   it('counts its search once, with its outcome', async () => {
     service.events.length = 0;
     for (const path of ['/', '/?q=puma', '/?q=puma', '/?q=puma&domain=nope', '/?q=%ff']) await (await get(path)).text();
-    service.search.before = () => Promise.reject(new SearchError('engine-deadline', 'Too slow.', 1000));
+    service.search.before = () => Promise.reject(new SearchError('engine-deadline'));
     assert.equal((await get('/?q=puma+suede')).status, 504);
     service.search.before = async () => {};
     const told = service.events.map(({ outcome, domain, status }) => `${outcome} ${domain} ${status}`);

@@ -1,6 +1,7 @@
 /** `node reader.ts <plan as JSON>`: reads through serpcache's own adapter and prints each `ReaderSaid` as a line of JSON. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { readOnce } from '../../../../src/cache/store.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
 import { openAdapter } from '../adapter.ts';
@@ -22,7 +23,8 @@ const stores = hosts.map((host) => openAdapter({ target: { host, port }, deadlin
 async function read(at: number): Promise<void> {
   const sentMs = nowMs();
   const counted = counter;
-  const result = await stores[at]?.read('page', deadlineMs);
+  const store = stores[at];
+  const result = store === undefined ? undefined : await readOnce(store, 'page', deadlineMs);
   if (result === undefined || result.kind === 'fault') return counted.failed();
   answeredMs[at] = nowMs();
   counted.answered(at, nowMs() - sentMs);

@@ -1,6 +1,7 @@
 /** `node reader.ts <plan.json>`: reads pages in bursts and prints a `BurstReads` as JSON, on a core of its own. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readOnce } from '../../../../src/cache/store.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { createRandom } from '../../../random.ts';
 import { waitUntil } from '../../../stack/process.ts';
@@ -49,7 +50,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const one = async (client: RedisStore): Promise<void> => {
     const askedMs = performance.now();
     counts.asked += 1;
-    const result = await client.read(`page:${randomDigits(Math.floor(random() * plan.keys))}`, plan.deadlineMs);
+    const result = await readOnce(client, `page:${randomDigits(Math.floor(random() * plan.keys))}`, plan.deadlineMs);
     if (result.kind === 'value') {
       counts.inTime += 1;
       counts.pages += 1;

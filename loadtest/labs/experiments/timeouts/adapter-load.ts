@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreFault } from '../../../../src/cache/events.ts';
+import { readOnce } from '../../../../src/cache/store.ts';
 import type { RedisStore } from '../../../../src/stores/redis/store.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
@@ -55,7 +56,7 @@ async function ask(store: RedisStore, dueMs: number): Promise<void> {
   underWay += 1;
   const isRead = random() >= mix.writes;
   const result = isRead
-    ? await store.read(key, deadlineMs)
+    ? await readOnce(store, key, deadlineMs)
     : await store.write(key, value.subarray(0, valueBytes(mix, random)), TTL_MS);
   underWay -= 1;
   const tookMs = nowMs() - dueMs;

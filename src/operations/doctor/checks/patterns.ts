@@ -1,4 +1,4 @@
-import { MAX_BATCH } from '../../../search/search.ts';
+import { MAX_BATCH } from '../../../search/read-path.ts';
 import type { Check, Observation, Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {

@@ -42,7 +42,7 @@ test('a task that finds the queue full is refused at once', async () => {
   const second = turns.run(async () => {});
   await assert.rejects(
     turns.run(async () => {}),
-    { code: 'engine-overloaded' },
+    { reason: 'engine-overloaded' },
   );
   end();
   await Promise.all([first, second]);
