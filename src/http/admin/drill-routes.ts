@@ -12,7 +12,7 @@ import {
   type ChangeNote,
   OptionalReason,
   pathId,
-  Reason,
+  RequiredReason,
   routeSchema,
   strict,
 } from './input.ts';
@@ -23,7 +23,7 @@ const DRILL_ID = {
   unknown: { code: 'unknown-drill', detail: 'There is no such drill.' },
 } as const;
 
-const ReasonBody = Type.Object({ reason: Reason }, strict);
+const ReasonBody = Type.Object({ reason: RequiredReason }, strict);
 const AbortBody = Type.Object({ reason: OptionalReason }, strict);
 
 /** The plan with its whole schema, for the API description. */
@@ -62,8 +62,8 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
     summary: 'Start a drill',
     description: 'Answers when the baseline has begun; the drill continues in the background.',
     tag: 'drills',
-    body: Type.Object({ ...request, reason: Reason }, strict),
-    describedBody: Type.Object({ ...request, plan, reason: Reason }, strict),
+    body: Type.Object({ ...request, reason: RequiredReason }, strict),
+    describedBody: Type.Object({ ...request, plan, reason: RequiredReason }, strict),
     answer: JOURNAL,
     status: 201,
     location: locationOf,

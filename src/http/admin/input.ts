@@ -148,7 +148,7 @@ export const strict = { additionalProperties: false } as const;
 export const DomainName = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
 
 const MAX_REASON = 500;
-export const Reason = Type.String({
+export const RequiredReason = Type.String({
   minLength: 1,
   maxLength: MAX_REASON,
   description: `Why, for the audit: 1 to ${MAX_REASON} characters.`,

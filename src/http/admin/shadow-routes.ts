@@ -23,7 +23,7 @@ import {
   DomainName,
   OptionalReason,
   queriedDomain,
-  Reason,
+  RequiredReason,
   strict,
 } from './input.ts';
 
@@ -84,7 +84,7 @@ const CutOverBody = Type.Object(
     domain: DomainName,
     force: Type.Optional(Type.Boolean({ description: 'Cut over without a favourable verdict.' })),
     for: Type.Optional(Seconds),
-    reason: Reason,
+    reason: RequiredReason,
   },
   strict,
 );
@@ -249,7 +249,7 @@ export function registerCutOver(app: FastifyInstance, { operations: { shadows },
     action: 'cut-over-back',
     summary: 'Return to the store before the cut-over',
     tag: 'shadow',
-    body: Type.Object({ domain: DomainName, reason: Reason }, strict),
+    body: Type.Object({ domain: DomainName, reason: RequiredReason }, strict),
     answer: SHADOW_MOVED,
     handle: async ({ body: { domain, reason }, by, changed }) => {
       const moved = await shadows.back(domain, { by, reason: statedReason(reason) });
