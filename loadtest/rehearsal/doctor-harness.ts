@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAdminClient } from '../../src/commands/admin-client.ts';
-import type { Report } from '../../src/operations/doctor/doctor.ts';
+import type { Report } from '../../src/operations/doctor/report.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDnsNames, type DnsNames } from '../fault-proxy/dns-names.ts';
 import { createClient } from '../http-driver/client.ts';

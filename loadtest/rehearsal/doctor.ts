@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
-import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/doctor.ts';
+import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/report.ts';
 import { originOf } from '../labs/kit/machine.ts';
 import { publishFinding } from '../labs/kit/publish.ts';
 import { FAULTS, type Fault, PAIRS } from './doctor-faults.ts';

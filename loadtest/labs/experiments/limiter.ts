@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { column } from '../../../src/operations/doctor/collect/proc.ts';
+import { column } from '../../sample/proc.ts';
 import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { redacted } from '../../operations/doctor/redact.ts';
+import { ENABLED } from '../../operations/doctor/report.ts';
 import { Refusal } from '../transport/problem.ts';
-import { DoctorBody, EnableBody, EnabledBody, ExaminationBody, ExaminationQuery } from './doctor-schema.ts';
+import { DoctorBody, EnableBody, ExaminationBody, ExaminationQuery } from './doctor-schema.ts';
 import { bodyReader, described, queryOf } from './input.ts';
 import type { AdminContext } from './operations.ts';
 
@@ -22,10 +23,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
     }),
     handler: (_request, reply) => {
       const standing = doctor.standing();
-      reply.send({
-        ...(standing === undefined ? {} : { standing, counts: standing.counts }),
-        history: doctor.history(),
-      });
+      reply.send({ standing, counts: standing?.counts, history: doctor.history() });
     },
   });
 
@@ -42,8 +40,8 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
     }),
     handler: async (request, reply) => {
       const { windowMs, facts } = examinationAsked(request);
-      const { report, snapshots } = await doctor.examine(windowMs === undefined ? {} : { windowMs });
-      return reply.send({ report, ...(facts ? { snapshots: redacted(snapshots) } : {}) });
+      const { report, snapshots } = await doctor.examine({ windowMs });
+      return reply.send({ report, snapshots: facts ? redacted(snapshots) : undefined });
     },
   });
 
@@ -55,7 +53,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
         'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',
       tag: 'doctor',
       body: EnableBody,
-      answer: EnabledBody,
+      answer: ENABLED,
     }),
     handler: async (request, reply) => {
       const { name } = enableOf(request.body);
@@ -63,8 +61,10 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
       const refused = enabled.nodes.filter((node) => node.refused !== undefined).map(({ node }) => node);
       audit.changed(request, {
         after: {
-          ...{ enabled: name, nodes: enabled.nodes.length, refused: refused.length },
-          ...(refused.length === 0 ? {} : { refusedBy: refused.slice(0, MAX_NOTED) }),
+          enabled: name,
+          nodes: enabled.nodes.length,
+          refused: refused.length,
+          refusedBy: refused.length === 0 ? undefined : refused.slice(0, MAX_NOTED),
         },
       });
       return reply.send(enabled);

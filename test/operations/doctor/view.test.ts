@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding, Looked, Skipped } from '../../../src/operations/doctor/doctor.ts';
+import type { Finding, Looked, Skipped } from '../../../src/operations/doctor/report.ts';
 import {
   aboveInfo,
   countsOf,

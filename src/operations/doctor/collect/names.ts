@@ -7,7 +7,6 @@ interface NameReaderOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** As a connection resolves a name. @returns its addresses */
   readonly lookup?: (name: string) => Promise<readonly string[]>;
-  readonly ttlOf?: (name: string) => Promise<number | undefined>;
 }
 
 const MAX_NAMES = 16;
@@ -19,10 +18,9 @@ const AT_ONCE = 2;
 const LOOKUP_LIMIT_MS = 1000;
 /** After this time no look-up begins any more; the names that are left get no facts. */
 const BEGIN_LIMIT_MS = 500;
-const TTL_LIMIT_MS = 500;
 
 /** Times the resolution of names. A name whose look-up has no answer yet is not looked up again, because each holds a thread. */
-export function createNameReader({ clock, lookup = addressesOf, ttlOf = toldTtl }: NameReaderOptions) {
+export function createNameReader({ clock, lookup = addressesOf }: NameReaderOptions) {
   const running = new Set<string>();
 
   const timed = async (name: string): Promise<DnsFacts> => {
@@ -52,8 +50,7 @@ export function createNameReader({ clock, lookup = addressesOf, ttlOf = toldTtl 
     const work = async (): Promise<void> => {
       for (const name of waiting) {
         if (clock.monotonicMs() - startedMs > BEGIN_LIMIT_MS) return;
-        const [facts, ttlSeconds] = await Promise.all([timed(name), ttlOf(name)]);
-        found.push(ttlSeconds === undefined ? facts : { ...facts, ttlSeconds });
+        found.push(await timed(name));
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, work));
@@ -68,16 +65,6 @@ function addressesOf(name: string): Promise<readonly string[]> {
       else reject(error);
     });
   });
-}
-
-/** Asked of a DNS server: getaddrinfo does not tell it, and neither does a hosts file. */
-async function toldTtl(name: string): Promise<number | undefined> {
-  const resolver = new dns.promises.Resolver({ timeout: TTL_LIMIT_MS, tries: 1 });
-  const records = await resolver
-    .resolve4(name, { ttl: true })
-    .catch((error) => (codeOf(error) === 'ENODATA' ? resolver.resolve6(name, { ttl: true }) : []))
-    .catch(() => []);
-  return records.length === 0 ? undefined : Math.min(...records.map(({ ttl }) => ttl));
 }
 
 function codeOf(error: unknown): string {

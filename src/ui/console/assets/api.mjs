@@ -24,10 +24,10 @@
  * @typedef {import('../../../operations/shadow/figures.ts').Comparison} Comparison
  * @typedef {import('../../../operations/shadow/figures.ts').Side} Side
  * @typedef {import('../../../operations/shadow/figures.ts').Verdict} Verdict
- * @typedef {import('../../../operations/doctor/doctor.ts').Report} DoctorReport
- * @typedef {import('../../../operations/doctor/doctor.ts').Finding} Finding
- * @typedef {import('../../../operations/doctor/doctor.ts').Standing} Standing
- * @typedef {import('../../../operations/doctor/doctor.ts').HistoryLine} HistoryLine
+ * @typedef {import('../../../operations/doctor/report.ts').Report} DoctorReport
+ * @typedef {import('../../../operations/doctor/report.ts').Finding} Finding
+ * @typedef {import('../../../operations/doctor/report.ts').Standing} Standing
+ * @typedef {import('../../../operations/doctor/report.ts').HistoryLine} HistoryLine
  *
  * @typedef {{ readonly atMs: number, readonly domains: readonly DomainLook[], readonly drills: readonly DrillSummary[] }} LiveLine
  * @typedef {{ readonly halted: boolean, readonly domains: readonly { readonly domain: string, readonly reason: string, readonly by: string, readonly atMs: number }[] }} Halts

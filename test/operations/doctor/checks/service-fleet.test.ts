@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
 import { FLEET_CHECKS } from '../../../../src/operations/doctor/checks/service-fleet.ts';
-import type { FleetProcess, Part } from '../../../../src/operations/doctor/facts.ts';
+import type { Figure, FleetProcess } from '../../../../src/operations/doctor/facts.ts';
 import { GAP } from '../../../../src/report/format.mjs';
 import {
   evidenceOf,
@@ -24,7 +24,7 @@ const process = (id: string, own: Partial<FleetProcess> = {}): FleetProcess => (
 });
 
 /** @param offsets of the clocks of the store's nodes, in milliseconds */
-function fleetOf(fleet: Part<readonly FleetProcess[]>, ...offsets: readonly number[]): Window {
+function fleetOf(fleet: Figure<readonly FleetProcess[]>, ...offsets: readonly number[]): Window {
   const nodes = offsets.map((offsetMs, at) =>
     nodeWith({ address: `10.0.0.${at}:6379`, parts: { clockOffsetMs: { known: offsetMs } } }),
   );

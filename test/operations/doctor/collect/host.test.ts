@@ -6,7 +6,7 @@ import { hostname, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createHostReader } from '../../../../src/operations/doctor/collect/host.ts';
-import { type HostFacts, known, type Part } from '../../../../src/operations/doctor/facts.ts';
+import { type Figure, type HostFacts, known } from '../../../../src/operations/doctor/facts.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 const CHEAP_PARTS = ['cpu', 'throttling', 'memory', 'tcp', 'interfaces', 'descriptors', 'kernel'] as const;
@@ -16,7 +16,7 @@ const COSTLY_PARTS = ['qdiscs', 'sockets', 'intrinsic', 'dns', 'servers'] as con
 function missing(host: HostFacts, names: readonly (keyof HostFacts)[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     names.flatMap((name) => {
-      const part = host[name] as Part<unknown>;
+      const part = host[name] as Figure<unknown>;
       return 'skipped' in part ? [[name, part.skipped]] : [];
     }),
   );

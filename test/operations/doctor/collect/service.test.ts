@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { loadSettings } from '../../../../src/config/load.ts';
 import { createServiceReader } from '../../../../src/operations/doctor/collect/service.ts';
 import { createTally } from '../../../../src/operations/doctor/collect/tally.ts';
-import type { Part } from '../../../../src/operations/doctor/facts.ts';
+import type { Figure } from '../../../../src/operations/doctor/facts.ts';
 import { createMeter } from '../../../../src/operations/meter/meter.ts';
 import type { DomainStatus } from '../../../../src/search/status.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
@@ -24,7 +24,7 @@ function readerOf({
   fleet = { known: [] },
 }: {
   status?: DomainStatus;
-  fleet?: Part<[]>;
+  fleet?: Figure<[]>;
 }) {
   const settings = loadSettings({ env: { SERPCACHE_CONFIG: 'c.yaml' }, cwd: '/srv', readFile: () => YAML });
   const clock = createFakeClock();

@@ -4,7 +4,7 @@ import { type RedisStack, startCluster, startSentinel, startStandalone } from '.
 import { createStoreCollector } from '../../../../src/operations/doctor/collect/store.ts';
 import { createKeySampler } from '../../../../src/operations/doctor/collect/store-keys.ts';
 import { serverOf } from '../../../../src/operations/doctor/collect/store-replies.ts';
-import { known, type NodeFacts, type Part } from '../../../../src/operations/doctor/facts.ts';
+import { type Figure, known, type NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import type { RedisSettings } from '../../../../src/stores/redis/connection.ts';
 import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
@@ -29,7 +29,7 @@ async function nodesOf(t: TestContext, settings: RedisSettings): Promise<readonl
   return told(nodes);
 }
 
-function told<T>(part: Part<T>): T {
+function told<T>(part: Figure<T>): T {
   return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
@@ -37,7 +37,7 @@ const SECRET = 'only-for-this-test';
 
 /** Skipped parts with their reasons. */
 function missing({ address: _a, role: _r, ...parts }: NodeFacts): Readonly<Record<string, string>> {
-  const all: Readonly<Record<string, Part<unknown>>> = parts;
+  const all: Readonly<Record<string, Figure<unknown>>> = parts;
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, part]) => ('skipped' in part ? [[name, part.skipped]] : [])),
   );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CONFIG_NAMES, COST_MS, createStoreCollector } from '../../../../src/operations/doctor/collect/store.ts';
 import { serverOf } from '../../../../src/operations/doctor/collect/store-replies.ts';
-import type { NodeFacts, Part, Snapshot } from '../../../../src/operations/doctor/facts.ts';
+import type { Figure, NodeFacts, Snapshot } from '../../../../src/operations/doctor/facts.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
 import {
   ADDRESS,
@@ -32,7 +32,7 @@ function over(server: RecordedServer | undefined, { tookMs = 0 }: { readonly too
   return { ...recorded, clock, collector, node, look, count };
 }
 
-function told<T>(part: Part<T>): T {
+function told<T>(part: Figure<T>): T {
   return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 

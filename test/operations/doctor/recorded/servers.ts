@@ -1,5 +1,5 @@
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../../../src/operations/doctor/doctor.ts';
-import type { Part } from '../../../../src/operations/doctor/facts.ts';
+import type { Figure } from '../../../../src/operations/doctor/facts.ts';
 import type { FakeClock } from '../../../fakes/clock.ts';
 
 /**
@@ -114,7 +114,7 @@ export interface RecordedProbe {
   /** The commands that were sent, by node, as `CONFIG GET`. */
   readonly sent: (address: string) => readonly string[];
   readonly forget: () => void;
-  readonly setNodes: (nodes: Part<readonly RecordedNode[]>) => void;
+  readonly setNodes: (nodes: Figure<readonly RecordedNode[]>) => void;
 }
 
 export const ADDRESS = '10.0.0.9:6379';
@@ -126,7 +126,7 @@ export function createRecordedProbe(options: {
   readonly tookMs?: number;
 }): RecordedProbe {
   const { clock, tookMs = 0 } = options;
-  let nodes: Part<readonly RecordedNode[]> = { known: options.nodes };
+  let nodes: Figure<readonly RecordedNode[]> = { known: options.nodes };
   const sent = new Map<string, string[]>();
 
   const send = async (address: string, commands: readonly (readonly string[])[]): Promise<readonly ProbeReply[]> => {
