@@ -24,7 +24,7 @@ const TTL_MS = 600_000;
 const DEADLINE_MS = 1000;
 const STORE_CHECKS = CHECKS.filter(({ area }) => area === 'store');
 /** Stalls of the machine on which the check runs. The files cannot cause them. */
-const OF_THE_MACHINE: ReadonlySet<string> = new Set(['store-latency-event', 'store-slow-commands', 'store-cpu']);
+const OF_THE_MACHINE: ReadonlySet<string> = new Set(['store-latency-event', 'store-slow-commands']);
 
 /** A password for each user of a file, new at each run. */
 type Passwords = ReadonlyMap<string, string>;

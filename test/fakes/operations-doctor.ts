@@ -38,8 +38,12 @@ export function createFakeDoctor({ clock }: { readonly clock: Clock }): FakeDoct
   const enabled: EnableName[] = [];
   const history: readonly HistoryLine[] = [
     {
-      ...{ atMs: clock.wallMs(), change: 'raised', check: 'store-memory-full', severity: 'critical' },
-      ...{ subject: '10.0.0.7:6379 (store of goods)', evidence: '0.99 of 1 GiB are used.' },
+      atMs: clock.wallMs(),
+      change: 'raised',
+      check: 'store-memory-full',
+      severity: 'critical',
+      subject: '10.0.0.7:6379 (store of goods)',
+      evidence: '0.99 of 1 GiB are used.',
     },
   ];
   const examine = (windowMs = 1000): Examination => {
@@ -47,7 +51,8 @@ export function createFakeDoctor({ clock }: { readonly clock: Clock }): FakeDoct
     return { report: diagnose(snapshots, { acknowledgements: ACCEPTED, tookMs: 3 * windowMs + 40 }), snapshots };
   };
   return {
-    ...{ asked, enabled },
+    asked,
+    enabled,
     examine: async ({ windowMs } = {}) => {
       asked.push(windowMs);
       return examine(windowMs);
@@ -92,7 +97,8 @@ function snapshotsFrom(clock: Clock, windowMs: number): readonly Snapshot[] {
     const wallMs = clock.wallMs() + at * windowMs;
     const later = Array.from({ length: at }).reduce<typeof node>((one) => laterNode(one), node);
     return snapshotWith({
-      ...{ atMs: 1000 + at * windowMs, wallMs },
+      atMs: 1000 + at * windowMs,
+      wallMs,
       stores: [storeWith({}, [later])],
       engines: [engineWith()],
       hosts: [hostWith({ wallMs })],

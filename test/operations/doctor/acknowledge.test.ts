@@ -9,8 +9,19 @@ const read = (text: string) => readAcknowledgements(text, NOW, CHECKS);
 
 function finding(check: string, subject: string): Finding {
   return {
-    ...{ check, subject, area: 'store', severity: 'info', title: '', evidence: '', figures: {}, advice: [] },
-    ...{ seen: '', threshold: '', why: '', source: '', sinceMs: 0 },
+    check,
+    subject,
+    area: 'store',
+    severity: 'info',
+    title: '',
+    evidence: '',
+    figures: {},
+    advice: [],
+    seen: '',
+    threshold: '',
+    why: '',
+    source: '',
+    sinceMs: 0,
   };
 }
 

@@ -42,11 +42,20 @@ function openDoctor(
   const events: DoctorEvent[] = [];
   const snapshots: Snapshot[] = [];
   const doctor = createDoctor({
-    ...{ examiner, stores, intervalMs, clock },
-    ...(acknowledged === undefined ? {} : { acknowledged }),
+    examiner: {
+      ...examiner,
+      snapshot: async (depth) => {
+        const snapshot = await examiner.snapshot(depth);
+        snapshots.push(snapshot);
+        return snapshot;
+      },
+    },
+    stores,
+    intervalMs,
+    acknowledged,
+    clock,
     random: () => random,
     observe: (event) => events.push(event),
-    onSnapshot: (snapshot) => snapshots.push(snapshot),
   });
   t.after(doctor.close);
   const advance = async (ms: number): Promise<void> => {

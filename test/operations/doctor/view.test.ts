@@ -5,12 +5,12 @@ import {
   aboveInfo,
   countsOf,
   coverageText,
+  healthText,
   historyText,
   lookedLines,
   severityOf,
   skippedViews,
   unseenText,
-  verdictText,
 } from '../../../src/operations/doctor/view.mjs';
 
 const withSeverity = (severity: string): Finding => ({ severity }) as Finding;
@@ -18,7 +18,7 @@ const plain = (text: string | undefined): string | undefined => text?.replaceAll
 
 test('the verdict counts findings most severe first; info and accepted ones leave it healthy', () => {
   const verdict = (severities: readonly string[], accepted = 0): string =>
-    verdictText({
+    healthText({
       findings: severities.map(withSeverity),
       acknowledged: Array.from({ length: accepted }, () => withSeverity('critical')),
     });

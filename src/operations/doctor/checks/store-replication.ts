@@ -12,14 +12,7 @@ import {
   stateAbove,
   whyMissing,
 } from '../window.ts';
-import {
-  cli,
-  largerBacklog,
-  largerReplicaLimit,
-  NO_INFO,
-  type ReplicaLine,
-  replicasOf,
-} from './store-figures.ts';
+import { cli, largerBacklog, largerReplicaLimit, NO_INFO, type ReplicaLine, replicasOf } from './store-figures.ts';
 
 /** Copies of a store node's data: snapshots and append-only files, replicas, their lag and their full copies. */
 

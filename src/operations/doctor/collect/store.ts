@@ -19,17 +19,13 @@ export interface StoreCollector {
   readonly read: (depth: Snapshot['depth']) => Promise<StoreFacts>;
 }
 
-/** Directives that checks read. None of them holds a secret or a path. */
+/** Directives for the checks and for readers of a bundle. None of them holds a secret or a path. */
 export const CONFIG_NAMES = [
-  'save',
-  'timeout',
-  'tcp-keepalive',
-  'maxclients',
-  'client-output-buffer-limit',
-  'slowlog-log-slower-than',
-  'slowlog-max-len',
-  'latency-monitor-threshold',
-];
+  'maxmemory maxmemory-policy maxmemory-clients save appendonly appendfsync timeout tcp-keepalive tcp-backlog maxclients',
+  'io-threads client-output-buffer-limit databases hz repl-backlog-size repl-diskless-sync slowlog-log-slower-than',
+  'slowlog-max-len activedefrag latency-monitor-threshold lazyfree-lazy-eviction lazyfree-lazy-expire',
+  'stop-writes-on-bgsave-error cluster-require-full-coverage cluster-node-timeout min-replicas-to-write',
+].flatMap((names) => names.split(' '));
 
 /** A full look spreads its PINGs over 0.3 s: a stall of some ten milliseconds is seldom met by PINGs in a row. */
 const PINGS = { cheap: { count: 5, apartMs: 0 }, full: { count: 20, apartMs: 15 } };

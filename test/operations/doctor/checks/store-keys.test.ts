@@ -74,32 +74,6 @@ test('a large page is found, the counters of serpcache are not', () => {
   assert.doesNotMatch(evidenceOf(seen('store-big-keys', biggest([COUNTERS, 12 * MIB], ['x', MIB]))), /popular/);
 });
 
-/** A thousand values, some of them in the buckets above 100 KiB. */
-const sized = (to1m: number, larger: number, sampled = 1000): NodeFacts =>
-  holding({
-    sampled,
-    sizes: [
-      { maxBytes: 1024, count: sampled - to1m - larger },
-      { maxBytes: 102_400, count: 0 },
-      { maxBytes: MIB, count: to1m },
-    ],
-  });
-
-test('large values are many from 5 % of two hundred on, those above the last bound included', () => {
-  assert.equal(stateOf('store-large-values', sized(50, 0)), 'raise');
-  const observation = seen('store-large-values', sized(30, 25));
-  assert.equal(observation.state, 'raise');
-  assert.match(evidenceOf(observation), /^55 of 1,000 .*; 1,000 of 100,000 keys were sampled: .* 25 larger\.$/);
-  assert.equal(stateOf('store-large-values', sized(40, 0)), 'hold');
-  assert.equal(stateOf('store-large-values', sized(29, 0)), 'fine');
-  assert.equal(stateOf('store-large-values', sized(100, 0, 199)), 'skipped');
-});
-
-test('a bucket that reaches below 100 KiB counts no large values', () => {
-  const coarse = holding({ sampled: 1000, sizes: [{ maxBytes: MIB, count: 1000 }] });
-  assert.equal(stateOf('store-large-values', coarse), 'fine');
-});
-
 const long = (...keys: readonly (readonly [string, number])[]): NodeFacts =>
   holding({ longest: keys.map(([name, members]) => ({ name, members, type: 'hash', bytes: 500_000 })) });
 
@@ -115,7 +89,7 @@ test('evidence from a part of the keys says how many were sampled', () => {
   const entry = { name: ENTRY, type: 'hash', bytes: 3 * MIB, members: 20_000 };
   const sample = { biggest: [entry], longest: [{ ...entry, name: 'other' }], oursWithoutExpiry: 5 };
   const many = { sizes: [{ maxBytes: MIB, count: 0 }], ...sample };
-  for (const id of ['store-big-keys', 'store-large-values', 'store-big-collections', 'store-no-expiry']) {
+  for (const id of ['store-big-keys', 'store-big-collections', 'store-no-expiry']) {
     assert.match(evidenceOf(seen(id, part(many))), /1,000 of 100,000 keys were sampled/, id);
   }
   // Keys that lapsed since they were sampled.

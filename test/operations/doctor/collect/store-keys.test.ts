@@ -94,8 +94,10 @@ describe('a real server with the ACL that deploy/redis advises', { concurrency: 
     const settings = { ...standaloneOf(stack), username: acl.username, password: acl.password };
     const facts = { name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true } as const;
     const probe = createRedisProbe({
-      ...{ settings, clock: systemClock, random: Math.random },
-      facts: { ...facts, settings: { ...settings, tls: false, names: [] } },
+      settings,
+      clock: systemClock,
+      random: Math.random,
+      facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
     });
     t.after(() => probe.close());
     const sampler = createKeySampler({ askMany: (commands) => probe.askMany(server.address, commands) });

@@ -146,18 +146,14 @@ export function createRecordedProbe(options: {
     const [reply] = await send(address, [command]);
     return reply ?? { kind: 'unreachable', detail: 'no reply' };
   };
-  const limits = {
-    deadlineMs: 50,
-    connectTimeoutMs: 1000,
-    socketTimeoutMs: 1000,
-    maxOutstanding: 1000,
-    batchSize: 128,
-  };
   return {
     probe: {
       facts: {
-        ...{ name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true },
-        settings: { ...limits, dedicated: false, tls: false, names: [] },
+        name: 'store of goods',
+        domains: ['goods'],
+        kind: 'standalone',
+        isCache: true,
+        settings: { deadlineMs: 50, names: [] },
       },
       nodes: async () =>
         'known' in nodes ? { known: nodes.known.map(({ address, role }) => ({ address, role })) } : nodes,
@@ -203,8 +199,6 @@ function replyOf(server: RecordedServer, command: readonly string[], clock: Fake
       return [[1, 1_795_000_000, 12_000, ['GET', 'private'], '10.0.0.1:1', 'worker']];
     case 'LATENCY LATEST':
       return [['command', 1_795_000_000, 60, 120]];
-    case 'MEMORY STATS':
-      return ['peak.allocated', 900, 'db.0', ['overhead.hashtable.main', 72]];
     case 'MEMORY DOCTOR':
       return server.memoryDoctor;
     case 'CLIENT LIST':
