@@ -46,7 +46,7 @@ export type CheckResult =
   /** The figures are missing, or too few. */
   | { readonly subject: string; readonly state: 'skipped'; readonly reason: string };
 
-/** What a finding says, without its subject. */
+/** A finding without its subject. */
 export interface Details {
   /** One sentence with the measured figures. */
   readonly evidence: string;

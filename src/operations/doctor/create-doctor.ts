@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { Settings } from '../../config/settings.ts';
+import type { DomainSettings, Settings } from '../../config/settings.ts';
 import type { Control } from '../../control/control.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
+import type { Meter } from '../meter/meter.ts';
 import {
   type Acknowledgements,
   acknowledge,
@@ -11,13 +12,12 @@ import {
 } from './acknowledge.ts';
 import { type Check, isCheap } from './check.ts';
 import { CHECK_IDS, CHECKS } from './checks/checks.ts';
-import { configurationDigest, createFleet } from './collect/fleet.ts';
+import { configurationDigest, createFleet, type Fleet } from './collect/fleet.ts';
 import { createHostReader } from './collect/host.ts';
-import { createServiceReader, type ServiceReaderOptions } from './collect/service.ts';
 import { diagnose } from './diagnose.ts';
-import type { Doctor, DoctorEvent, EngineProbe, Examination, StoreProbe } from './doctor.ts';
+import type { Doctor, DoctorEvent, EngineProbe, Examination, ReadService, StoreProbe } from './doctor.ts';
 import { createExaminer, type Examiner } from './examiner.ts';
-import type { Snapshot } from './facts.ts';
+import type { DomainCounts, Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
 import type { Enabled, EnableName, Finding, HistoryLine, Standing } from './report.ts';
 
@@ -179,6 +179,51 @@ async function enable(name: EnableName, stores: readonly StoreProbe[]): Promise<
   return { name, nodes: changed.flat() };
 }
 
+// --- of a running service ---------------------------------------------------------------------------------------------
+
+/** One domain, as the doctor reads it. */
+interface ReadDomain {
+  readonly name: string;
+  readonly settings: Pick<DomainSettings, 'freshness' | 'engine' | 'store'>;
+  readonly meter: Pick<Meter, 'read'>;
+}
+
+interface ServiceReaderOptions {
+  readonly processId: string;
+  readonly domains: readonly ReadDomain[];
+  /** The events of a domain that its meter does not count. */
+  readonly counts: (domain: string) => DomainCounts;
+  readonly fleet: Pick<Fleet, 'read'>;
+  /** The delay of the event loop. */
+  readonly loopDelay: () => { readonly loopDelayMs: number };
+}
+
+/** Reads the figures of this process. */
+export function createServiceReader(options: ServiceReaderOptions): ReadService {
+  const { processId, domains, counts, fleet, loopDelay } = options;
+  return async () => {
+    // Before the fleet is asked, which takes a round trip: the counters are of the snapshot's moment.
+    const loop = { delayMs: loopDelay().loopDelayMs };
+    const read = domains.map(({ name, settings, meter }) => {
+      const { outcomes, engine } = meter.read();
+      const { queued, inFlight, maxConcurrent, ceiling } = engine;
+      const { freshness, store } = settings;
+      return {
+        domain: name,
+        settings: {
+          ttlMs: freshness.ttlMs,
+          engineMaxConcurrent: settings.engine.maxConcurrent,
+          storeDeadlineMs: store.kind === 'none' ? undefined : store.deadlineMs,
+        },
+        outcomes,
+        engine: { queued, inFlight, maxConcurrent, ceiling },
+        ...counts(name),
+      };
+    });
+    return { processId, loop, domains: read, fleet: await fleet.read() };
+  };
+}
+
 /** The probes of a process, which the doctor closes. */
 export interface Probes {
   readonly stores: readonly StoreProbe[];
@@ -186,7 +231,7 @@ export interface Probes {
 }
 
 interface ServiceDoctorOptions
-  extends Pick<ServiceReaderOptions, 'version' | 'counts' | 'loopDelay'>,
+  extends Pick<ServiceReaderOptions, 'counts' | 'loopDelay'>,
     Pick<Runtime<never>, 'processId' | 'clock' | 'random'> {
   readonly settings: Settings;
   readonly probes: Probes;
@@ -196,11 +241,10 @@ interface ServiceDoctorOptions
 
 /** The doctor of a running service. */
 export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
-  const { settings, probes, domains, processId, version, clock, random, observe } = options;
+  const { settings, probes, domains, processId, clock, random, observe } = options;
   const { intervalMs, acknowledged } = settings.doctor;
   const fleet = createFleet({
     processId,
-    version,
     clock,
     random,
     configuration: configurationDigest(settings),

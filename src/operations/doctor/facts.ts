@@ -254,7 +254,6 @@ export type ServerFacts = Decoded<typeof HOST_FIGURES.servers>[number];
 /** One process. */
 export interface ServiceFacts {
   readonly processId: string;
-  readonly version: string;
   /** Delay of the event loop as admission measures it. */
   readonly loop: { readonly delayMs: number };
   readonly domains: readonly DomainFacts[];
@@ -266,7 +265,6 @@ export interface FleetProcess {
   readonly id: string;
   /** Digest of the configuration without addresses of listeners, secrets and paths. */
   readonly configuration: string;
-  readonly version: string;
 }
 
 /** Counters are since the start of the process. */

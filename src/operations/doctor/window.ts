@@ -9,7 +9,7 @@ import {
   type StoreFacts,
 } from './facts.ts';
 
-/** What the checks see of a window: each node, engine, host and domain beside its earlier reading, and how they judge it. */
+/** A window as the checks see it: each node, engine, host and domain beside its earlier reading, and the forms of a judgement. */
 
 /** Reason to skip: without two readings of one run there is no growth. */
 export const NO_PAIR = 'no two readings of one run';

@@ -197,10 +197,9 @@ export function domainWith(change: Partial<DomainFacts> = {}): DomainFacts {
 export function serviceWith(change: Partial<ServiceFacts> = {}): ServiceFacts {
   return {
     processId: 'web-1-100',
-    version: '1.0.0',
     loop: { delayMs: 1 },
     domains: [domainWith()],
-    fleet: { known: [{ id: 'web-1-100', configuration: 'a1b2c3d4', version: '1.0.0' }] },
+    fleet: { known: [{ id: 'web-1-100', configuration: 'a1b2c3d4' }] },
     ...change,
   };
 }

@@ -45,33 +45,3 @@ export function searchdsAt({ after }: Window, { endpoint }: Pick<EngineFacts, 'e
     .flatMap(({ servers }) => known(servers) ?? [])
     .filter((server) => server.program === 'searchd' && server.port === port);
 }
-
-/** One search server with the indexes of it that domains use. */
-export interface SharedEngine {
-  /** `engine 127.0.0.1:9306`. */
-  readonly subject: string;
-  readonly views: readonly EngineView[];
-  /** Permits by domain: each endpoint of a domain gets an equal share of the domain's. */
-  readonly permits: ReadonlyMap<string, number>;
-}
-
-export function sharedEnginesOf(window: Window): readonly SharedEngine[] {
-  const servers = Map.groupBy(searchServersOf(window), ({ now }) => now.endpoint);
-  const endpointsOf = (domain: string): number =>
-    [...servers.values()].filter((views) => views.some(({ now }) => now.domains.includes(domain))).length;
-  return [...servers].map(([endpoint, views]) => {
-    const shares = views.flatMap(({ now: { domains, settings } }) =>
-      domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
-    );
-    return { subject: `engine ${endpoint}`, views, permits: new Map(shares) };
-  });
-}
-
-/** `goods 32, jobs 16` */
-export function permitsText(permits: SharedEngine['permits']): string {
-  return [...permits].map(([domain, share]) => `${domain} ${share}`).join(', ');
-}
-
-export function permitsSum(permits: SharedEngine['permits']): number {
-  return [...permits.values()].reduce((sum, share) => sum + share, 0);
-}

@@ -13,17 +13,7 @@ import {
   tooFew,
   whyMissing,
 } from '../window.ts';
-import {
-  mysql,
-  permitsSum,
-  permitsText,
-  refusesConnections,
-  type SharedEngine,
-  searchdsAt,
-  searchServersOf,
-  sharedEnginesOf,
-  statusGrown,
-} from './engine-figures.ts';
+import { mysql, refusesConnections, searchdsAt, searchServersOf, statusGrown } from './engine-figures.ts';
 import { INDEX_CHECKS } from './engine-index.ts';
 
 /** Search servers: whether they answer, how long queries take in them, and their connections. */
@@ -51,14 +41,36 @@ function maxedOut(view: EngineView, window: Window): Judgement {
 
 const POOLS = { raises: 0.8, clears: 0.7 };
 
+/** One search server with the indexes of it that domains use. */
+interface SharedEngine {
+  /** `engine 127.0.0.1:9306`. */
+  readonly subject: string;
+  readonly views: readonly EngineView[];
+  /** Permits by domain: each endpoint of a domain gets an equal share of the domain's. */
+  readonly permits: ReadonlyMap<string, number>;
+}
+
+function sharedEnginesOf(window: Window): readonly SharedEngine[] {
+  const servers = Map.groupBy(searchServersOf(window), ({ now }) => now.endpoint);
+  const endpointsOf = (domain: string): number =>
+    [...servers.values()].filter((views) => views.some(({ now }) => now.domains.includes(domain))).length;
+  return [...servers].map(([endpoint, views]) => {
+    const shares = views.flatMap(({ now: { domains, settings } }) =>
+      domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
+    );
+    return { subject: `engine ${endpoint}`, views, permits: new Map(shares) };
+  });
+}
+
 /** The pools of all domains on one server share its connections, and each process has one of the doctor's for each index. */
 function connections({ views, permits }: SharedEngine, window: Window): Judgement {
   const [limit] = views.flatMap((view) => limitOf(window, view) ?? []);
   if (limit === undefined) return skip(whyMissing(views[0]?.now.maxConnections) || 'no maximum is known');
   const processes = Math.max(1, known(window.after.service?.fleet)?.length ?? 1);
-  const needed = permitsSum(permits) + processes * views.length;
+  const needed = [...permits.values()].reduce((sum, share) => sum + share, processes * views.length);
+  const named = [...permits].map(([domain, share]) => `${domain} ${share}`).join(', ');
   return finding(stateAbove(needed / limit, POOLS), () => ({
-    evidence: `The permits (${permitsText(permits)}) and the doctor's own connections (${processes} ${processes === 1 ? 'process' : 'processes'}) are ${countText(needed)} of the ${countText(limit)} connections that the server takes.`,
+    evidence: `The permits (${named}) and the doctor's own connections (${processes} ${processes === 1 ? 'process' : 'processes'}) are ${countText(needed)} of the ${countText(limit)} connections that the server takes.`,
     figures: { needed, limit, share: needed / limit, processes },
     advice: [
       `In its configuration: max_children = ${2 * needed} (Manticore: max_connections = ${2 * needed}), then restart it`,

@@ -14,7 +14,6 @@ export interface Fleet {
 
 interface FleetOptions {
   readonly processId: string;
-  readonly version: string;
   /** `configurationDigest` of its settings. */
   readonly configuration: string;
   /** The control of each domain: processes that share one domain know each other by it. */
@@ -30,7 +29,6 @@ interface Hello {
   /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
   readonly count: number;
   readonly configuration: string;
-  readonly version: string;
 }
 
 const PREFIX = 'doctor:';
@@ -45,7 +43,7 @@ const MAX_PROCESSES = 256;
 const MAX_FLEET_TEXT = 64;
 
 export function createFleet(options: FleetOptions): Fleet {
-  const { processId, version, configuration, controls, clock, random } = options;
+  const { processId, configuration, controls, clock, random } = options;
   const { intervalMs = INTERVAL_MS } = options;
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -86,7 +84,7 @@ export function createFleet(options: FleetOptions): Fleet {
 
   const report = async (): Promise<void> => {
     sent += 1;
-    const hello: Hello = { format: FORMAT, count: sent, configuration, version };
+    const hello: Hello = { format: FORMAT, count: sent, configuration };
     await Promise.all(shared.map((control) => control.report(`${PREFIX}${processId}`, hello, 'doctor')));
     // Read as often as they are sent, so that a silent process is known before anyone asks.
     await collect();
@@ -104,12 +102,12 @@ export function createFleet(options: FleetOptions): Fleet {
 
   return {
     read: async () => {
-      const self = { id: processId, configuration, version };
+      const self = { id: processId, configuration };
       if (shared.length === 0) return { known: [self] };
       const hellos = await collect();
       if (hellos === undefined) return { skipped: 'the control store does not answer' };
       const others = [...hellos].flatMap(([id, hello]) =>
-        isLive(id) ? [{ id, configuration: hello.configuration, version: hello.version }] : [],
+        isLive(id) ? [{ id, configuration: hello.configuration }] : [],
       );
       return { known: [self, ...others.sort((a, b) => (a.id < b.id ? -1 : 1))] };
     },
@@ -123,10 +121,9 @@ export function createFleet(options: FleetOptions): Fleet {
 /** Others may write to the store: a text of any length, or a number that is none, goes no further. */
 function isHello(value: unknown): value is Hello {
   if (!isMapping(value)) return false;
-  const { format, count, configuration, version } = value;
-  const isShort = (text: unknown): boolean =>
-    typeof text === 'string' && text.length > 0 && text.length <= MAX_FLEET_TEXT;
-  return format === FORMAT && Number.isSafeInteger(count) && isShort(configuration) && isShort(version);
+  const { format, count, configuration } = value;
+  const isShort = typeof configuration === 'string' && configuration !== '' && configuration.length <= MAX_FLEET_TEXT;
+  return format === FORMAT && Number.isSafeInteger(count) && isShort;
 }
 
 // --- the digest -------------------------------------------------------------------------------------------------------

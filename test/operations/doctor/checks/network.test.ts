@@ -5,12 +5,10 @@ import { HOST_CHECKS, NETWORK_CHECKS } from '../../../../src/operations/doctor/c
 import type { DnsFacts, HostFacts, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
   evidenceOf,
-  healthyWindow,
   hostWith,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
   serviceWith,
   snapshotWith,
   storeWith,
@@ -30,10 +28,6 @@ const said = (id: string, ...args: Parameters<typeof hostWindow>): CheckResult =
 function pings(count: number, ms: number, lastMs = ms): Partial<NodeFacts> {
   return { rtt: { known: [...Array.from({ length: count - 1 }, () => ms), lastMs] } };
 }
-
-test('a healthy network has no finding, nor has a healthy host', () => {
-  assert.deepEqual(raisedBy([...NETWORK_CHECKS, ...HOST_CHECKS], healthyWindow()), []);
-});
 
 // --- round trips ------------------------------------------------------------------------------------------------------
 

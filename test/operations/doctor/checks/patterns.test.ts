@@ -5,13 +5,11 @@ import type { HostFacts, NodeFacts, QdiscFacts } from '../../../../src/operation
 import {
   domainWith,
   evidenceOf,
-  healthyWindow,
   hostWith,
   laterNode,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
   serviceWith,
   snapshotWith,
   storeWindow,
@@ -28,10 +26,6 @@ const pings = (...times: readonly number[]): Partial<NodeFacts> => ({ rtt: { kno
 function pair(growth: Readonly<Record<string, number>>, parts: Partial<NodeFacts> = {}) {
   return storeWindow([master], [laterNode(master, { ...CPU, ...growth }, parts)]);
 }
-
-test('a healthy stack shows no pattern', () => {
-  assert.deepEqual(raisedBy(PATTERN_CHECKS, healthyWindow()), []);
-});
 
 test('reads that wait for a round trip of milliseconds beside an idle CPU are round-trip bound', () => {
   const windowWith = (rttMs: number, reads: number) => {

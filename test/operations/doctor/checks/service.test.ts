@@ -153,7 +153,6 @@ test('values that are not believed are told by reason, each with its own remedy'
 const process = (id: string, own: Partial<FleetProcess> = {}): FleetProcess => ({
   id,
   configuration: 'one',
-  version: '1.0.0',
   ...own,
 });
 

@@ -5,12 +5,10 @@ import type { ClientsFacts, NodeFacts } from '../../../../src/operations/doctor/
 import {
   evidenceOf,
   HEALTHY_NODE,
-  healthyWindow,
   laterNode,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
   snapshotWith,
   storeWindow,
   storeWith,
@@ -27,10 +25,6 @@ function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds 
   return onlyOf(lookerOf(CLIENT_CHECKS, id)(storeWindow([before], [after], { seconds })));
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
-
-test('a healthy store has no finding about its clients', () => {
-  assert.deepEqual(raisedBy(CLIENT_CHECKS, healthyWindow()), []);
-});
 
 // --- nodes that do not answer -----------------------------------------------------------------------------------------
 

@@ -6,12 +6,10 @@ import {
   evidenceOf,
   HEALTHY_GROWTH,
   HEALTHY_NODE,
-  healthyWindow,
   laterNode,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
   storeWindow,
   WALL_MS,
 } from '../harness.ts';
@@ -22,10 +20,6 @@ function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds 
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 const grows = (growth: Parameters<typeof laterNode>[1], node = HEALTHY_NODE): NodeFacts => laterNode(node, growth);
-
-test('a healthy store has no finding about its commands', () => {
-  assert.deepEqual(raisedBy(COMMAND_CHECKS, healthyWindow()), []);
-});
 
 // --- slow commands ----------------------------------------------------------------------------------------------------
 

@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KEY_CHECKS } from '../../../../src/operations/doctor/checks/store-keys.ts';
 import type { KeysFacts, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
-import {
-  evidenceOf,
-  HEALTHY_NODE,
-  healthyWindow,
-  lookerOf,
-  nodeWith,
-  onlyOf,
-  raisedBy,
-  storeWindow,
-} from '../harness.ts';
+import { evidenceOf, HEALTHY_NODE, lookerOf, nodeWith, onlyOf, raisedBy, storeWindow } from '../harness.ts';
 
 const KEYS = 'known' in HEALTHY_NODE.keys ? HEALTHY_NODE.keys.known : assert.fail();
 const MIB = 2 ** 20;
@@ -26,10 +17,6 @@ function seen(id: string, node: NodeFacts, store = {}) {
   return onlyOf(lookerOf(KEY_CHECKS, id)(storeWindow([HEALTHY_NODE], [node], { store })));
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
-
-test('a healthy store has no finding about its keys', () => {
-  assert.deepEqual(raisedBy(KEY_CHECKS, healthyWindow()), []);
-});
 
 test('an empty store has no finding about its keys', () => {
   const empty = holding({ sampled: 0, total: 0, sizes: [], biggest: [], ours: 0 });

@@ -7,13 +7,11 @@ import type { StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
   evidenceOf,
   HEALTHY_NODE,
-  healthyWindow,
   laterNode,
   lookerOf,
   type NodeChange,
   nodeWith,
   onlyOf,
-  raisedBy,
   storeWindow,
 } from '../harness.ts';
 
@@ -41,10 +39,6 @@ function adviceOf(observation: CheckResult): string {
   assert.ok(observation.state === 'raise' || observation.state === 'hold');
   return observation.advice.join('\n');
 }
-
-test('a healthy node has no finding about memory', () => {
-  assert.deepEqual(raisedBy(MEMORY_CHECKS, healthyWindow()), []);
-});
 
 test('a check whose figure INFO lacks is skipped, and one without earlier figures as well', () => {
   const bare = nodeWith({

@@ -9,7 +9,6 @@ import { until } from '../../../until.ts';
 import {
   evidenceOf,
   HEALTHY_NODE,
-  healthyWindow,
   laterNode,
   lookerOf,
   type NodeChange,
@@ -52,10 +51,6 @@ function streamed(
 }
 
 const saidOf = (id: string, ...args: Parameters<typeof streamed>): CheckResult => onlyOf(look(id)(streamed(...args)));
-
-test('a healthy node has no finding about persistence or replication', () => {
-  assert.deepEqual(raisedBy(REPLICATION_CHECKS, healthyWindow()), []);
-});
 
 test('a replica of a cache is told with its cost, a replica of the control store is not', () => {
   const found = saidOf('store-replicas', { written: 2 * MIB });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNameReader } from '../../../../src/operations/doctor/collect/names.ts';
+import { createNameReader } from '../../../../src/operations/doctor/collect/host.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
 

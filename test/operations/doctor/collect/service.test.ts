@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSettings } from '../../../../src/config/load.ts';
-import { createServiceReader } from '../../../../src/operations/doctor/collect/service.ts';
+import { createServiceReader } from '../../../../src/operations/doctor/create-doctor.ts';
 import type { Figure } from '../../../../src/operations/doctor/facts.ts';
 import { createMeter } from '../../../../src/operations/meter/meter.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
 import { domainWith } from '../harness.ts';
+
+const { domain: _domain, settings: _settings, outcomes: _outcomes, engine: _engine, ...COUNTS } = domainWith();
 
 const ENGINE = '{ kind: sphinx, host: 10.0.0.9, maxConcurrent: 12, deadline: 600ms }';
 const YAML = `domains:
@@ -22,9 +24,11 @@ function readerOf(fleet: Figure<[]> = { known: [] }) {
   const meter = createMeter({ buckets: 10, engine, clock: createFakeClock() });
   const read = createServiceReader({
     processId: 'abc',
-    version: '1.2.3',
     domains: settings.domains.map((domain) => ({ name: domain.name, settings: domain, meter })),
-    counts: (domain) => domainWith({ shed: domain === 'goods' ? { stalled: 1 } : {} }),
+    counts: (domain) => ({
+      ...COUNTS,
+      shed: (domain === 'goods' ? { stalled: 1 } : {}) as Readonly<Record<string, number>>,
+    }),
     fleet: { read: async () => fleet },
     loopDelay: () => ({ loopDelayMs: 7 }),
   });
@@ -35,7 +39,7 @@ test('a reading has the settings and counters of every domain, and the state of 
   const { read, meter } = readerOf();
   meter.noteRequest({ outcome: 'hit-l1', durationMs: 0.04 });
   const facts = await read();
-  assert.deepEqual([facts.processId, facts.version, facts.loop.delayMs], ['abc', '1.2.3', 7]);
+  assert.deepEqual([facts.processId, facts.loop.delayMs], ['abc', 7]);
   const [goods, auto] = facts.domains;
   assert.ok(goods !== undefined && auto !== undefined);
   assert.deepEqual(goods.settings, { ttlMs: 120_000, engineMaxConcurrent: 12, storeDeadlineMs: 40 });
