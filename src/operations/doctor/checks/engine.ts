@@ -66,6 +66,8 @@ function sharedEnginesOf(window: Window): readonly SharedEngine[] {
 function connections({ views, permits }: SharedEngine, window: Window): Judgement {
   const [limit] = views.flatMap((view) => limitOf(window, view) ?? []);
   if (limit === undefined) return skip(whyMissing(views[0]?.now.maxConnections) || 'no maximum is known');
+  // 0: the server takes any number.
+  if (limit === 0) return 'fine';
   const processes = Math.max(1, known(window.after.service?.fleet)?.length ?? 1);
   const needed = [...permits.values()].reduce((sum, share) => sum + share, processes * views.length);
   const named = [...permits].map(([domain, share]) => `${domain} ${share}`).join(', ');

@@ -76,6 +76,7 @@ test('pools that take more than four fifths of the connections are told with the
   assert.match(evidenceOf(seen('engine-connections', tight)), /goods 32\).*are 33 of the 40/);
   assert.equal(stateOf('engine-connections', engineWith({ maxConnections: { known: 45 } })), 'hold');
   assert.equal(stateOf('engine-connections', engineWith({ maxConnections: { known: 64 } })), 'fine');
+  assert.equal(stateOf('engine-connections', engineWith({ maxConnections: { known: 0 } })), 'fine', 'no limit');
 });
 
 test('two domains on one server are added, and a domain with two servers gives each a half', () => {
