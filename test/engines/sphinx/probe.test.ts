@@ -49,7 +49,6 @@ eachServer((name, server) => {
       assert.deepEqual(JSON.parse(JSON.stringify(facts)), facts);
       assert.equal(known(facts.maxConnections), server.dialect === 'sphinx' ? undefined : MOST_CONNECTIONS);
       assert.equal(seen('engine-kind', facts, facts).state, 'fine');
-      assert.equal(seen('engine-version', facts, facts).state, 'fine');
     });
 
     it('uses one connection for readings at the same time', async (t) => {
