@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { column } from '../../sample/proc.ts';
 import { createRandom } from '../../random.ts';
+import { column } from '../../sample/proc.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';
 import type { Latency } from '../kit/driver/plan.ts';
