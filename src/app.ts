@@ -13,12 +13,11 @@ import { createAdminServer } from './http/admin/admin-server.ts';
 import type { RequestEvent } from './http/events.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
 import { createEventLog } from './metrics/event-log.ts';
-import { reportersOf, type ServiceEvent } from './metrics/events.ts';
+import { createEventCounts, reportersOf, type ServiceEvent } from './metrics/events.ts';
 import type { ServiceLog } from './metrics/logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
-import { createTally } from './operations/doctor/collect/tally.ts';
 import { createMeter } from './operations/meter/meter.ts';
 import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
@@ -97,8 +96,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       eventLog.observe(event);
     },
   };
-  const tally = createTally({ domains: settings.domains.map(({ name }) => name) });
-  const reporters = reportersOf(runtime.observe, tally);
+  const counts = createEventCounts(settings.domains.map(({ name }) => name));
+  const reporters = reportersOf(runtime.observe, counts);
   const tracing = await createTracing(settings, { ...runtime, version });
   opened.defer(() => within('tracing', Promise.resolve(tracing?.close())));
 
@@ -116,7 +115,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     domains.map(({ operated }) => operated),
     settings,
     {
-      ...{ ...runtime, ...reporters, audit, counters: stores.counters, tally, version },
+      ...{ ...runtime, ...reporters, audit, counters: stores.counters, counts: counts.read, version },
       probes: { stores: openStoreProbes(settings, runtime), engines: openEngineProbes(settings.domains, runtime) },
       loopDelay: () => publicServer.pressure.status(),
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import type { Dialect } from '../../src/engines/sphinx/rows.ts';
-import type { Finding, Report } from '../../src/operations/doctor/doctor.ts';
+import type { Finding, Report } from '../../src/operations/doctor/report.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { hold } from './checker.ts';
 import { startServer } from './serpcache.ts';

@@ -9,8 +9,8 @@ import type { Settings } from '../../src/config/settings.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
 import { diagnose } from '../../src/operations/doctor/diagnose.ts';
-import type { Report } from '../../src/operations/doctor/doctor.ts';
 import { createExaminer } from '../../src/operations/doctor/examiner.ts';
+import type { Report } from '../../src/operations/doctor/report.ts';
 import { systemClock, waitFor } from '../../src/runtime.ts';
 import type { RedisStore } from '../../src/stores/redis/store.ts';
 import { openStoreProbes } from '../../src/stores/store-probes.ts';
@@ -25,7 +25,7 @@ const TTL_MS = 600_000;
 const DEADLINE_MS = 1000;
 const STORE_CHECKS = CHECKS.filter(({ area }) => area === 'store');
 /** Stalls of the machine on which the check runs. The files cannot cause them. */
-const OF_THE_MACHINE: ReadonlySet<string> = new Set(['store-latency-event', 'store-slow-commands', 'store-cpu']);
+const OF_THE_MACHINE: ReadonlySet<string> = new Set(['store-latency-event', 'store-slow-commands']);
 
 /** A password for each user of a file, new at each run. */
 type Passwords = ReadonlyMap<string, string>;

@@ -30,29 +30,9 @@ export interface Fault {
   readonly begin: (patients: Patients) => Promise<() => Promise<void>>;
 }
 
-const SLOW_STORE = [
-  'service-store-deadline',
-  'service-breaker',
-  'network-rtt',
-  'network-jitter',
-  'store-latency-event',
-  'service-not-stored',
-];
-const LOST_ENGINE = [
-  'service-breaker',
-  'service-grace',
-  'service-errors',
-  'service-shed',
-  'service-permits-queue',
-  'engine-latency',
-];
-const RATE_LIMITED = [
-  ...SLOW_STORE,
-  'network-qdisc-burst',
-  'network-retransmits',
-  'network-limiter-full',
-  'network-socket-queues',
-];
+const SLOW_STORE = ['service-store-deadline', 'network-rtt', 'network-jitter', 'store-latency-event'];
+const LOST_ENGINE = ['service-permits-queue', 'engine-latency'];
+const RATE_LIMITED = [...SLOW_STORE, 'network-qdisc-burst', 'network-limiter-full'];
 
 /** In the order in which they are provoked. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
@@ -71,7 +51,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   snapshots: {
     title: 'snapshots on a cache (save 3600 1)',
     expects: ['store-persistence'],
-    allows: ['store-fork'],
     at: atJobs,
     begin: ({ jobs }) => configured(jobs, 'save', '3600 1'),
   },
@@ -120,14 +99,14 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'slow-script': {
     title: 'a script that runs 80 ms, again and again',
     expects: ['store-slow-commands'],
-    allows: [...SLOW_STORE, 'store-cpu', 'pattern-hot-shard', 'store-hot-shard'],
+    allows: [...SLOW_STORE, 'store-hot-shard'],
     at: ({ goods }) => goods[1].address,
     begin: async ({ goods }) => repeated(250, async () => void (await goods[1].command('EVAL', BUSY, 0, 80))),
   },
   'unread-output': {
     title: 'a client that asks for 30 MB and does not read',
     expects: ['store-output-buffer'],
-    allows: ['store-big-keys', 'pattern-big-replies', 'network-socket-queues', ...SLOW_STORE],
+    allows: ['store-big-keys', 'pattern-big-replies', ...SLOW_STORE],
     at: atJobs,
     begin: async ({ jobs }) => {
       const restore = await configured(jobs, 'client-output-buffer-limit', 'normal 64mb 0 0');
@@ -180,13 +159,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   evictions: {
     title: 'a maxmemory that is too small for the writes',
     expects: ['store-evictions'],
-    allows: [
-      'pattern-eviction-storm',
-      'store-replica-lag',
-      'store-full-resync',
-      'store-memory-full',
-      'store-latency-event',
-    ],
+    allows: ['pattern-eviction-storm', 'store-replica-lag', 'store-full-resync', 'store-latency-event'],
     at: atJobs,
     begin: async ({ jobs }) => {
       const used = Number(/used_memory:(\d+)/.exec(String(await jobs.command('INFO', 'memory')))?.[1]);
@@ -224,16 +197,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'lagging-replica': {
     title: 'a replica that has stopped, under writes',
     expects: ['store-replica-lag'],
-    allows: [
-      'store-replica-unreachable',
-      'store-replica-buffer',
-      'store-replica-down',
-      'store-full-resync',
-      'store-evictions',
-      'pattern-eviction-storm',
-      'store-output-buffer',
-      'network-socket-queues',
-    ],
+    allows: ['store-full-resync', 'store-evictions', 'pattern-eviction-storm', 'store-output-buffer'],
     at: atJobs,
     begin: async ({ jobs, jobsReplica }) => {
       await jobsReplica.pause();
@@ -248,14 +212,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'full-resyncs': {
     title: 'a replica that starts over again and again',
     expects: ['store-full-resync'],
-    allows: [
-      'store-replica-down',
-      'store-replica-lag',
-      'store-connection-churn',
-      'store-fork',
-      'store-latency-event',
-      'store-replica-buffer',
-    ],
+    allows: ['store-replica-lag', 'store-connection-churn', 'store-latency-event'],
     at: atJobs,
     begin: async ({ jobs, jobsReplica }) => {
       const end = repeated(700, async () => {
@@ -271,7 +228,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'dead-shard': {
     title: 'a master of the cluster that was killed',
     expects: ['store-unreachable', 'store-cluster-state'],
-    allows: ['service-breaker', 'service-not-stored', 'store-slots-unbalanced'],
     at: () => 'store of goods',
     begin: async ({ goods }) => {
       await goods[2].kill();
@@ -286,7 +242,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'hot-shard': {
     title: 'one key of one shard, some thousand times a second',
     expects: ['store-hot-shard'],
-    allows: ['pattern-hot-shard'],
     at: ({ goods }) => goods[0].address,
     // A missing key in the slot range of this node: the answer is small, the work is the node's.
     begin: async ({ goods }) => flooded(goods[0], await nameAt(goods[0])),

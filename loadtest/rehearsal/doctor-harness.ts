@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAdminClient } from '../../src/commands/admin-client.ts';
-import type { Report } from '../../src/operations/doctor/doctor.ts';
+import type { Report } from '../../src/operations/doctor/report.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDnsNames, type DnsNames } from '../fault-proxy/dns-names.ts';
 import { createClient } from '../http-driver/client.ts';
@@ -42,19 +42,14 @@ export const JOBS_NAME = 'jobs-store.test';
 const WINDOW_MS = 1000;
 const EXPONENT = 0.8;
 
-/** Facts of the machine on which the rehearsal runs, which no fault of it may change. */
+/** A fact of the machine on which the rehearsal runs, which no fault of it may change. */
 const ACKNOWLEDGED = [
-  'host-steal',
-  'host-thp',
-  'host-overcommit',
-  'host-swap',
-  'host-cpu-full',
-  'pattern-noisy-neighbour',
-].map((check) => ({
-  check,
-  reason: 'the machine of the rehearsal, shared and not configured for it',
-  until: '2099-12-31',
-}));
+  {
+    check: 'host-swap',
+    reason: 'the machine of the rehearsal, shared and not configured for it',
+    until: '2099-12-31',
+  },
+];
 
 /** @throws with one clear line when a server or a right is missing. Everything started is ended by `stop`. */
 export async function startDoctorHarness(say: (text: string) => void) {
@@ -116,11 +111,13 @@ export async function startDoctorHarness(say: (text: string) => void) {
       signal: stopping.signal,
     });
     ends.push(() => stopping.abort());
-    const all: Patients = {
-      ...{ goods: threeOf(goods.nodes), names, searchd, ...patients },
-    };
+    const all: Patients = { goods: threeOf(goods.nodes), names, searchd, ...patients };
     return {
-      ...{ patients: all, directory, configFile, env, service },
+      patients: all,
+      directory,
+      configFile,
+      env,
+      service,
       url: `http://127.0.0.1:${port}`,
       texts: queriesOf([...documents], TEXTS).repeated,
       /** One examination of three windows. */
@@ -173,8 +170,12 @@ async function startJobsAndCars(directory: string, ends: (() => unknown)[], sign
   const [carsPort = 0] = await freePorts(1);
   mkdirSync(at('cars'), { recursive: true });
   const cars = await startRedisNode({
-    ...{ flavour: 'redis', port: carsPort, directory: at('cars'), config: ['maxmemory 256mb'] },
-    ...{ host: wire.insideAddress, through: wire.through },
+    flavour: 'redis',
+    port: carsPort,
+    directory: at('cars'),
+    config: ['maxmemory 256mb'],
+    host: wire.insideAddress,
+    through: wire.through,
   });
   ends.push(cars.stop);
   await until('the replica of jobs', async () =>

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Report } from '../../src/operations/doctor/doctor.ts';
+import type { Report } from '../../src/operations/doctor/report.ts';
 import { systemPath } from '../labs/kit/programs.ts';
 import { until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';

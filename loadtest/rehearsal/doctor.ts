@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
-import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/doctor.ts';
+import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/report.ts';
 import { originOf } from '../labs/kit/machine.ts';
 import { publishFinding } from '../labs/kit/publish.ts';
 import { FAULTS, type Fault, PAIRS } from './doctor-faults.ts';
@@ -189,8 +189,8 @@ async function provoked(harness: DoctorHarness, part: Row['part'], faults: reado
               .map(({ check, subject }) => `${check} at ${subject}`)
               .join(', ')}`
           : `found after ${seen.seconds.toFixed(0)} s, gone after ${cleared.seconds.toFixed(0)} s`,
-    ...(seen.seconds === undefined ? {} : { seenSeconds: seen.seconds }),
-    ...(cleared.seconds === undefined ? {} : { clearedSeconds: cleared.seconds }),
+    seenSeconds: seen.seconds,
+    clearedSeconds: cleared.seconds,
     untrue: [...untrue],
     met: seen.seconds !== undefined && cleared.seconds !== undefined && untrue.size === 0,
   };
@@ -210,7 +210,7 @@ async function mergedPart(harness: DoctorHarness): Promise<Row> {
     found: met
       ? 'the host is named as not seen, and its part shows it'
       : `seen without the part: ${finds(alone)}; the host is named: ${isNamed}; seen with it: ${finds(merged)}`,
-    ...(met ? { seenSeconds: seconds } : {}),
+    seenSeconds: met ? seconds : undefined,
     untrue: [],
     met,
   };

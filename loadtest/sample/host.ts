@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { column, cpuOf, memoryBytes, numbersAfter } from '../../src/operations/doctor/collect/proc.ts';
 import { disciplinesOf } from '../../src/operations/doctor/collect/tc.ts';
 import { cpuSecondsIn, processFile, residentBytesIn } from '../stack/processors.ts';
+import { column, cpuOf, memoryBytes, numbersAfter } from './proc.ts';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { nearest } from '../schema/faults.ts';
 import { checkCount, EXIT, EXIT_HELP, optionLines, parseArguments, UsageError, versionText } from './arguments.ts';
 import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
 import { config, sphinxSource } from './config.ts';
-import { doctor } from './doctor.ts';
+import { doctorCommand } from './doctor.ts';
 import { drill } from './drill.ts';
 import { explainCommand, popular } from './explain.ts';
 import { flush, haltCommand, purgeCommand, suppressCommand } from './flush.ts';
@@ -25,7 +25,7 @@ export const COMMANDS: readonly Listed[] = [
   suppressCommand,
   drill,
   shadow,
-  doctor,
+  doctorCommand,
   haltCommand,
   warm,
   explainCommand,

@@ -3,11 +3,11 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFi
 import { gzipSync } from 'node:zlib';
 import type { Check } from '../operations/doctor/check.ts';
 import { diagnose } from '../operations/doctor/diagnose.ts';
-import type { Report } from '../operations/doctor/doctor.ts';
 import { redacted, textWithoutQuotes } from '../operations/doctor/redact.ts';
+import type { Report } from '../operations/doctor/report.ts';
 import { projectVersion, UsageError } from './arguments.ts';
 import type { Look } from './doctor-look.ts';
-import { reportText } from './doctor-text.ts';
+import { examinationText } from './doctor-text.ts';
 import { printable } from './terminal.ts';
 
 const FOLDER = 'serpcache-doctor';
@@ -49,7 +49,7 @@ function bundleOf({ report, snapshots = [], acknowledgements }: Look, checks: re
   const seconds = Math.floor(report.atMs / 1000);
   const files = [
     ['README.txt', README.replace('VERSION', projectVersion())],
-    ['report.txt', `${printable(reportText(safe))}\n`],
+    ['report.txt', `${printable(examinationText(safe))}\n`],
     ['report.json', `${JSON.stringify(safe, undefined, 2)}\n`],
     ['snapshots.json', `${JSON.stringify(shown, undefined, 1)}\n`],
   ] as const;

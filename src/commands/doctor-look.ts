@@ -1,24 +1,23 @@
-import { readFileSync, statSync } from 'node:fs';
 import { openEngineProbes } from '../engines/engine-probes.ts';
 import { type Acknowledgements, acknowledge } from '../operations/doctor/acknowledge.ts';
 import type { Check } from '../operations/doctor/check.ts';
 import { createHostReader } from '../operations/doctor/collect/host.ts';
-import { type HostPart, hostPartOf } from '../operations/doctor/collect/host-part.ts';
 import { acknowledgementsIn } from '../operations/doctor/create-doctor.ts';
-import { diagnose, mergeParts } from '../operations/doctor/diagnose.ts';
-import type { Examination, Finding, Report } from '../operations/doctor/doctor.ts';
+import { diagnose } from '../operations/doctor/diagnose.ts';
+import type { Examination } from '../operations/doctor/doctor.ts';
 import { createExaminer } from '../operations/doctor/examiner.ts';
 import { known, type Snapshot } from '../operations/doctor/facts.ts';
 import { bySeverity, createJudge } from '../operations/doctor/judge.ts';
+import type { Finding, Report } from '../operations/doctor/report.ts';
 import { utcText } from '../report/format.mjs';
-import { MIB, MINUTE } from '../schema/units.ts';
+import { MINUTE } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
 import { type AdminClient, AdminUnreachable } from './admin-client.ts';
-import { UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
+import { type HostPart, mergeParts } from './doctor-part.ts';
 
 /** The request of the operator for one or more examinations. */
-export interface Asked {
+export interface LookRequest {
   /** The checks of `--only`; every check without it. */
   readonly checks: readonly Check[];
   readonly isNarrowed: boolean;
@@ -49,12 +48,11 @@ export interface Looker {
 
 /** Three windows of 15 s and slow stores still end within it. */
 const DEADLINE_MS = 120_000;
-const MAX_PART_BYTES = 16 * MIB;
 
 /** Looks by the running service. */
 export function serviceLooker(
   client: Pick<AdminClient, 'get'>,
-  asked: Asked,
+  asked: LookRequest,
   { clock }: Pick<CommandContext, 'clock'>,
 ): Looker {
   const { checks, isNarrowed, parts, windowMs, needsSnapshots } = asked;
@@ -102,7 +100,11 @@ function joined(report: Report, judged: Report, checks: readonly Check[]): Repor
   const standing = new Set([...findings, ...acknowledged].map(({ check }) => check));
   return {
     ...report,
-    ...{ findings, acknowledged, skipped: judged.skipped, looked: judged.looked, checked: judged.checked },
+    findings,
+    acknowledged,
+    skipped: judged.skipped,
+    looked: judged.looked,
+    checked: judged.checked,
     fine: Math.max(0, judged.checked - standing.size),
   };
 }
@@ -141,7 +143,10 @@ function acceptedIn({ acknowledged }: Report, own: Acknowledgements): Acknowledg
  * itself then.
  * @throws ConfigError
  */
-export function directLooker(asked: Asked, { settings, clock }: Pick<CommandContext, 'settings' | 'clock'>): Looker {
+export function directLooker(
+  asked: LookRequest,
+  { settings, clock }: Pick<CommandContext, 'settings' | 'clock'>,
+): Looker {
   const configured = settings();
   const file = asked.acknowledged ?? configured.doctor.acknowledged;
   const judge = createJudge(asked.checks);
@@ -202,14 +207,4 @@ export function eitherLooker(service: Looker, direct: () => Looker): Looker {
     },
     close: async () => chosen?.close(),
   };
-}
-
-/** @throws UsageError when it is no part of a host */
-export function partIn(file: string): HostPart {
-  try {
-    if (statSync(file).size > MAX_PART_BYTES) throw new Error(`larger than ${MAX_PART_BYTES} bytes`);
-    return hostPartOf(JSON.parse(readFileSync(file, 'utf8')));
-  } catch (error) {
-    throw new UsageError(`--merge ${file}: ${error instanceof Error ? error.message : error}`);
-  }
 }

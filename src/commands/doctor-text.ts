@@ -1,15 +1,15 @@
 import { type Check, isCheap } from '../operations/doctor/check.ts';
-import type { Enabled, Finding, HistoryLine, Report } from '../operations/doctor/doctor.ts';
+import type { Enabled, Finding, HistoryLine, Report } from '../operations/doctor/report.ts';
 import {
   acceptedText,
   coverageText,
+  healthText,
   historyText,
   lookedLines,
   seenText,
   severityOf,
   skippedViews,
   unseenText,
-  verdictText,
 } from '../operations/doctor/view.mjs';
 import { utcText } from '../report/format.mjs';
 import { indented } from './terminal.ts';
@@ -18,12 +18,12 @@ import { indented } from './terminal.ts';
 const MAX_SKIPPED = 10;
 
 /** A report for a person: what to change first, then what was not looked at. */
-export function reportText(report: Report): string {
+export function examinationText(report: Report): string {
   const { findings, acknowledged, skipped, looked, remarks } = report;
   const unseen = unseenText(looked);
   return [
     ...remarks.map((remark) => `! ${remark}`),
-    verdictText(report),
+    healthText(report),
     '',
     ...findings.flatMap((finding) => [findingText(finding), '']),
     ...section('acknowledged:', acknowledged.map(acknowledgedText)),
@@ -67,7 +67,7 @@ function skippedLines(skipped: Report['skipped']): readonly string[] {
 }
 
 /** Findings of one look that another did not have, and the other way round. */
-export function changesBetween(before: Report, after: Report): readonly HistoryLine[] {
+export function findingChanges(before: Report, after: Report): readonly HistoryLine[] {
   const lines = (change: HistoryLine['change'], some: Report, others: Report): readonly HistoryLine[] => {
     const missing = some.findings.filter(
       ({ check, subject }) => !others.findings.some((one) => one.check === check && one.subject === subject),

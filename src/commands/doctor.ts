@@ -1,23 +1,18 @@
 import type { Check } from '../operations/doctor/check.ts';
 import { CHECK_IDS, CHECK_WORDS, CHECKS, checksNamed } from '../operations/doctor/checks/checks.ts';
 import { createHostReader } from '../operations/doctor/collect/host.ts';
-import { createHostPart } from '../operations/doctor/collect/host-part.ts';
 import { ENABLES } from '../operations/doctor/create-doctor.ts';
-import {
-  ENABLE_NAMES,
-  type Enabled,
-  type EnableName,
-  EXAMINATION_WINDOW_MS,
-  type Report,
-} from '../operations/doctor/doctor.ts';
-import { aboveInfo, verdictText } from '../operations/doctor/view.mjs';
+import { EXAMINATION_WINDOW_MS } from '../operations/doctor/doctor.ts';
+import { ENABLE_NAMES, type Enabled, type EnableName, type Report } from '../operations/doctor/report.ts';
+import { aboveInfo, healthText } from '../operations/doctor/view.mjs';
 import { nearest } from '../schema/faults.ts';
 import { type AdminClient, accessOf, createAdminClient, sleep, trustAuthorities } from './admin-client.ts';
 import { durationOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, NotPassed } from './command.ts';
 import { checkBundle, writeBundle } from './doctor-bundle.ts';
-import { type Asked, directLooker, eitherLooker, type Looker, partIn, serviceLooker } from './doctor-look.ts';
-import { changesBetween, changeText, enabledText, listText, reportText } from './doctor-text.ts';
+import { directLooker, eitherLooker, type Looker, type LookRequest, serviceLooker } from './doctor-look.ts';
+import { createHostPart, partIn } from './doctor-part.ts';
+import { changeText, enabledText, examinationText, findingChanges, listText } from './doctor-text.ts';
 import { COMMON, type CommandOutput, createCommandOutput, createConfirm } from './operator-command.ts';
 import { printable } from './terminal.ts';
 
@@ -48,7 +43,7 @@ const WATCH_PAUSE_MS = 1000;
 const MAX_CHANGES = 10;
 
 /** The findings of every store, engine, host and of serpcache itself. */
-export const doctor: Command = {
+export const doctorCommand: Command = {
   name: 'doctor',
   usage: '[--watch] [--only A,B] [--bundle FILE] [--host | --merge FILE …] [--enable NAME] [--list]',
   summary: 'examine stores, engines, network, host and serpcache, and say what to change',
@@ -84,18 +79,18 @@ export const doctor: Command = {
     const bundle = args.text('bundle');
     if (bundle !== undefined) checkBundle(bundle);
     const acknowledged = args.text('acknowledged');
-    const asked: Asked = {
+    const asked: LookRequest = {
       checks,
       isNarrowed: args.has('only'),
       parts: [...args.texts('merge'), ...args.positionals].map(partIn),
       needsSnapshots: bundle !== undefined,
-      ...(windowMs === undefined ? {} : { windowMs }),
-      ...(acknowledged === undefined ? {} : { acknowledged }),
+      windowMs,
+      acknowledged,
     };
     const looker = lookerOf(args, context, asked);
     try {
       if (args.has('watch')) await watch(looker, context, output);
-      else await lookOnce(looker, context, output, { checks, ...(bundle === undefined ? {} : { bundle }) });
+      else await lookOnce(looker, context, output, { checks, bundle });
     } finally {
       await looker.close();
     }
@@ -143,7 +138,7 @@ function clientOf(args: ParsedArguments, context: CommandContext): AdminClient {
  * By the service; from this machine with `--direct`, or when no service answers at the configured address. A service that
  * was named by `--admin` is meant, and no other look takes its place.
  */
-function lookerOf(args: ParsedArguments, context: CommandContext, asked: Asked): Looker {
+function lookerOf(args: ParsedArguments, context: CommandContext, asked: LookRequest): Looker {
   const direct = (): Looker => directLooker(asked, context);
   if (args.has('direct')) return direct();
   const service = serviceLooker(clientOf(args, context), asked, context);
@@ -158,7 +153,7 @@ async function lookOnce(
 ): Promise<void> {
   const look = await orStopped(looker.look(), signal);
   const { report, answered } = look;
-  output.result(report, () => reportText(report));
+  output.result(report, () => examinationText(report));
   if (bundle !== undefined) {
     writeBundle(bundle, look, checks);
     output.remark(`the bundle is in ${bundle}`);
@@ -170,7 +165,7 @@ async function lookOnce(
 
 /** @throws NotPassed for findings above info */
 function judge(report: Report): void {
-  if (aboveInfo(report.findings).length > 0) throw new NotPassed(verdictText(report), 'failed');
+  if (aboveInfo(report.findings).length > 0) throw new NotPassed(healthText(report), 'failed');
 }
 
 /** Looks until it is stopped. A terminal is redrawn, with the last changes below the report. */
@@ -179,14 +174,14 @@ async function watch(looker: Looker, { signal, stdout }: CommandContext, output:
   let changes: readonly string[] = [];
   for (;;) {
     const { report } = await orStopped(looker.look(), signal);
-    const fresh = before === undefined ? [] : changesBetween(before, report).map(changeText);
+    const fresh = before === undefined ? [] : findingChanges(before, report).map(changeText);
     before = report;
     changes = [...changes, ...fresh].slice(-MAX_CHANGES);
     if (output.json) {
       output.event(report);
       for (const line of fresh) output.remark(line);
     } else {
-      stdout.write(`\u001b[H\u001b[J${printable([reportText(report), ...changes].join('\n'))}\n`);
+      stdout.write(`\u001b[H\u001b[J${printable([examinationText(report), ...changes].join('\n'))}\n`);
     }
     await sleep(WATCH_PAUSE_MS, signal);
   }
@@ -219,11 +214,7 @@ async function enable(
   const client = clientOf(args, context);
   const commands = ENABLES[name].map((command) => command.join(' ')).join('; ');
   await createConfirm(context, args.has('yes')).confirm(`Send to every store node: ${commands}?`);
-  const reason = args.text('reason');
-  const enabled = await client.post<Enabled>('/admin/doctor/enable', {
-    name,
-    ...(reason === undefined ? {} : { reason }),
-  });
+  const enabled = await client.post<Enabled>('/admin/doctor/enable', { name, reason: args.text('reason') });
   output.result(enabled, () => enabledText(enabled));
   const { nodes } = enabled;
   if (nodes.length === 0) throw new Error('no store node is known, nothing was changed');

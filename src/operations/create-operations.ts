@@ -9,9 +9,9 @@ import { type CounterStore, createSharedPopularity, type PopularityEvent } from 
 import type { Runtime } from '../runtime.ts';
 import type { DomainStatus } from '../search/status.ts';
 import type { Audit } from './audit/audit.ts';
-import type { Tally } from './doctor/collect/tally.ts';
 import { openServiceDoctor, type Probes } from './doctor/create-doctor.ts';
 import type { DoctorEvent } from './doctor/doctor.ts';
+import type { DomainCounts } from './doctor/facts.ts';
 import { createDrills } from './drills/create-drills.ts';
 import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
@@ -61,7 +61,7 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly observeDoctor: (event: DoctorEvent) => void;
   /** The doctor's view of everything beside this process, and its counts of this one. */
   readonly probes: Probes;
-  readonly tally: Tally;
+  readonly counts: (domain: string) => DomainCounts;
   /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
 }

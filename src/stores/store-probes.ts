@@ -52,7 +52,7 @@ export function openStoreProbes(
 }
 
 function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings): StoreProbe['facts'] {
-  const { kind, deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, tls } = settings;
+  const { kind, deadlineMs } = settings;
   const domains = [...new Set(uses.flatMap(({ domain }) => domain ?? []))];
   const hosts = (kind === 'sentinel' ? settings.sentinels : settings.nodes).flatMap((at) =>
     'host' in at ? at.host : [],
@@ -64,13 +64,6 @@ function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings
     isCache: domains.length > 0,
     settings: {
       deadlineMs,
-      connectTimeoutMs,
-      socketTimeoutMs,
-      maxOutstanding,
-      batchSize,
-      // A node may be emptied only when all its users say so.
-      dedicated: uses.every((use) => use.settings.dedicated),
-      tls: tls !== undefined,
       names: [...new Set(hosts)].filter((host) => isIP(host) === 0 && host !== 'localhost'),
     },
   };

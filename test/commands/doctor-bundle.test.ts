@@ -94,7 +94,7 @@ function plantedNode(node: NodeFacts): NodeFacts {
     config: { known: { ...known(node.config), requirepass: PASSWORD } },
     clients: { skipped: `CLIENT LIST is refused: ERR unknown command, with args beginning with: '${PASSWORD}'` },
     latency: { skipped: `redis://default:${PASSWORD}@10.0.0.7:6379 closed the connection` },
-    memory: { skipped: `MEMORY STATS is refused: ERR '${QUERY}'` },
+    memoryAdvice: { skipped: `MEMORY DOCTOR is refused: ERR '${QUERY}'` },
     slowlog: {
       known: [10, 11, 12].map((id) => ({ id, atSeconds: 1, micros: 5e6, command: `GET ${QUERY}`, client: 'web' })),
     },

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { printable } from '../../src/commands/terminal.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
-import type { Doctor, Examination, Report } from '../../src/operations/doctor/doctor.ts';
+import type { Doctor, Examination } from '../../src/operations/doctor/doctor.ts';
+import type { Report } from '../../src/operations/doctor/report.ts';
 import { FOREIGN_KEY } from '../fakes/operations-doctor.ts';
 import { hostWith } from '../operations/doctor/harness.ts';
 import { type AdminService, adminService, callCli } from './harness.ts';
@@ -103,14 +104,14 @@ describe('the doctor command', { concurrency: 3 }, () => {
     const entries = [
       { check: 'store-big-keys', reason: 'known', until: '2099-01-01' },
       { check: 'store-policy', subject: '10.0.0.7', reason: 'wanted', until: '2099-01-01' },
-      { check: 'store-fork', reason: 'old', until: '2001-01-01' },
+      { check: 'store-evictions', reason: 'old', until: '2001-01-01' },
     ];
     const file = fileIn(t, 'accepted.yaml', JSON.stringify(entries));
     const { code, out } = await callCli(['doctor', '--acknowledged', file, '--admin', url], { answers: [] });
     assert.equal(code, 0);
     assert.match(
       out,
-      /^! acknowledgement 3: store-fork was accepted until 2001-01-01, and that day has passed\nhealthy, 3 ack/,
+      /^! acknowledgement 3: store-evictions was accepted until 2001-01-01, and that day has passed\nhealthy, 3 ack/,
     );
   });
 
@@ -119,11 +120,11 @@ describe('the doctor command', { concurrency: 3 }, () => {
     const wall = Date.parse('2026-11-21T06:00:00Z');
     const snapshots = [0, 1, 2, 3].map((second) =>
       hostWith({
-        ...{ name: 'cache-7', role: 'part', addresses: ['10.0.0.7'], wallMs: wall + 1000 * second },
-        kernel: {
-          known: { transparent_hugepage: 'always', 'net.core.somaxconn': '4096', 'vm.overcommit_memory': '1' },
-        },
-        servers: { known: [{ program: 'redis-server', pid: 7, port: 6379 }] },
+        name: 'cache-7',
+        role: 'part',
+        addresses: ['10.0.0.7'],
+        wallMs: wall + 1000 * second,
+        memory: { known: { swappedIn: 900 * second, swappedOut: 0 } },
       }),
     );
     const file = fileIn(t, 'part.json', JSON.stringify({ version: 1, snapshots }));
@@ -132,7 +133,7 @@ describe('the doctor command', { concurrency: 3 }, () => {
     const report = lines()[0] as unknown as Report;
     assert.deepEqual([report.looked.hosts, report.looked.unseen], [['web-1', 'cache-7'], []]);
     const found = report.findings.map(({ check, subject }) => `${check} ${subject}`);
-    assert.ok(found.includes('host-thp host cache-7'), found.join());
+    assert.ok(found.includes('host-swap host cache-7'), found.join());
     assert.ok(found.includes('store-big-keys 10.0.0.7:6379 (store of goods)'), found.join());
     assert.ok(JSON.stringify(report.findings).includes(FOREIGN_KEY), 'the words of the service are kept');
   });
@@ -265,8 +266,8 @@ describe('where the doctor looks', { concurrency: 3 }, () => {
 
   test('without a service at the configured address it looks from this machine, and says so', async () => {
     const env = { ADMIN_PORT: '1' };
-    // The demo's index need not be built: the memory of this host can be judged everywhere.
-    const { code, out } = await callCli(['doctor', '--window', '200ms', '--only', 'service,engine,host-memory'], {
+    // The demo's index need not be built: the swap of this host can be judged everywhere.
+    const { code, out } = await callCli(['doctor', '--window', '200ms', '--only', 'service,engine,host-swap'], {
       answers: [],
       env,
     });
@@ -282,7 +283,7 @@ describe('where the doctor looks', { concurrency: 3 }, () => {
   test('--direct asks no service', async (t) => {
     const { url, requests } = await adminService(t);
     const env = { ADMIN_PORT: new URL(url).port };
-    const { code, lines } = await callCli(['doctor', '--direct', '--window', '200ms', '--only', 'host-memory'], {
+    const { code, lines } = await callCli(['doctor', '--direct', '--window', '200ms', '--only', 'host-swap'], {
       env,
     });
     const [report] = lines() as unknown as [Report];

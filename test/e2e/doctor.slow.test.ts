@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
-import type { Report } from '../../src/operations/doctor/doctor.ts';
+import type { Report } from '../../src/operations/doctor/report.ts';
 import { until } from '../until.ts';
 import { ask, demoGoods, type Service, startService } from './service-harness.ts';
 

@@ -40,10 +40,6 @@ counters: { kind: sentinel, sentinels: ["s:1"], master: m, shared: true }
     facts.map(({ settings }) => settings.names),
     [['cache-a', 'cache-b'], [], ['s']],
   );
-  assert.deepEqual(
-    facts.map(({ settings }) => settings.dedicated),
-    [false, true, false],
-  );
 });
 
 test('a control store that is also a domain’s store is a cache', () => {

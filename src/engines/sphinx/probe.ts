@@ -1,5 +1,5 @@
 import type { EngineProbe } from '../../operations/doctor/doctor.ts';
-import type { EngineFacts, Part } from '../../operations/doctor/facts.ts';
+import type { EngineFacts, Figure } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection.ts';
 import { checkIndexName } from './rows.ts';
@@ -123,7 +123,7 @@ const NO_QUERY_TIME = { skipped: 'Manticore does not tell the time of a running 
 const NO_LIMIT_TOLD = { skipped: 'searchd does not tell max_children; its configuration does' } as const;
 
 /** The rows of one statement. A refusal is a missing part; any other failure ends the reading. */
-async function rowsOf(own: Connection, sql: string): Promise<Part<readonly Row[]>> {
+async function rowsOf(own: Connection, sql: string): Promise<Figure<readonly Row[]>> {
   try {
     const [rows] = await own.send(sql);
     return { known: rows ?? [] };
@@ -138,7 +138,7 @@ function messageOf(error: unknown): string {
 }
 
 /** Rows of names and values. */
-function fieldsIn(part: Part<readonly Row[]>): Part<Fields> {
+function fieldsIn(part: Figure<readonly Row[]>): Figure<Fields> {
   if ('skipped' in part) return part;
   return { known: Object.fromEntries(part.known.map(([name, value]) => [name ?? '', value ?? ''])) };
 }
@@ -148,7 +148,7 @@ const AGENT = 'ag_';
 /** Parts of one distributed index in SHOW AGENT … STATUS, local ones too. */
 const PART = 'dstindex_';
 
-function withoutAgents(status: Part<Fields>): Part<Fields> {
+function withoutAgents(status: Figure<Fields>): Figure<Fields> {
   if ('skipped' in status) return status;
   return { known: Object.fromEntries(Object.entries(status.known).filter(([name]) => !name.startsWith(AGENT))) };
 }
@@ -160,7 +160,7 @@ const TIMEOUTS = ['connect_timeouts', 'query_timeouts'];
  * Names are in `dstindex_1agent_id`, those of mirrors in `dstindex_1mirror2_id`; the counters since the start in
  * `ag_<index>_1_2_<counter>`. SHOW AGENT STATUS has sums of the last minutes, which Manticore 29 writes under wrong names.
  */
-function agentsIn(index: string, status: Part<Fields>, parts: Part<Fields>): EngineFacts['agents'] {
+function agentsIn(index: string, status: Figure<Fields>, parts: Figure<Fields>): EngineFacts['agents'] {
   if ('skipped' in status) return status;
   if ('skipped' in parts) return parts;
   return {
@@ -178,14 +178,14 @@ function agentsIn(index: string, status: Part<Fields>, parts: Part<Fields>): Eng
 /**
  * Rows of id, protocol, state, time in that state in seconds, and text. Idle connections are rows too. The text is not kept.
  */
-function threadsIn(part: Part<readonly Row[]>): EngineFacts['threads'] {
+function threadsIn(part: Figure<readonly Row[]>): EngineFacts['threads'] {
   if ('skipped' in part) return part;
   const working = part.known.filter(([, , state, , text]) => state === 'query' && text !== 'SHOW THREADS');
   const times = working.map(([, , , seconds]) => 1000 * (Number(seconds) || 0));
   return { known: { count: working.length, longestMs: Math.max(0, ...times) } };
 }
 
-function limitIn(settings: Part<Fields>): Part<number> {
+function limitIn(settings: Figure<Fields>): Figure<number> {
   if ('skipped' in settings) return settings;
   const limit = Number(settings.known['searchd.max_connections'] ?? 0);
   return limit > 0 ? { known: limit } : { skipped: 'the server has no maximum of connections' };
@@ -195,7 +195,7 @@ function limitIn(settings: Part<Fields>): Part<number> {
  * Tells from reading to reading how long ago the figures of the index changed: at most the time since the last reading with
  * other figures.
  */
-function createIndexWatch(clock: Clock): (status: Part<Fields>) => EngineFacts['indexAge'] {
+function createIndexWatch(clock: Clock): (status: Figure<Fields>) => EngineFacts['indexAge'] {
   let seen: { readonly figures: string; readonly firstMs: number; readonly lastMs: number } | undefined;
   let changedMs: number | undefined;
   return (status) => {

@@ -1,9 +1,51 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { redacted } from '../../operations/doctor/redact.ts';
+import { COUNTS, ENABLE_NAMES, ENABLED, HISTORY_LINE, REPORT, STANDING } from '../../operations/doctor/report.ts';
+import { oneOf } from '../../schema/fields.ts';
 import { Refusal } from '../transport/problem.ts';
-import { DoctorBody, EnableBody, EnabledBody, ExaminationBody, ExaminationQuery } from './doctor-schema.ts';
-import { type AdminContext, bodyReader, queryOf, routeSchema } from './input.ts';
+import { type AdminContext, bodyReader, OptionalReason, queryOf, routeSchema, strict } from './input.ts';
+
+const ExaminationQuery = Type.Object({
+  window: Type.Optional(
+    Type.Integer({
+      minimum: EXAMINATION_WINDOW_MS.min,
+      maximum: EXAMINATION_WINDOW_MS.max,
+      description: `Milliseconds between two of the four snapshots: ${EXAMINATION_WINDOW_MS.min} to ${EXAMINATION_WINDOW_MS.max}. Without it: 1000, or 300 when there is no store.`,
+    }),
+  ),
+  facts: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'The snapshots too, without the names of keys of other applications.',
+    }),
+  ),
+});
+
+const EnableBody = Type.Object(
+  {
+    name: oneOf(
+      ENABLE_NAMES,
+      '`slowlog`: commands above 10 ms are written to the slow log. `latency-monitor`: events above 50 ms are kept. `reset`: both are emptied.',
+    ),
+    reason: OptionalReason,
+  },
+  strict,
+);
+
+const ExaminationBody = Type.Object({
+  report: REPORT,
+  snapshots: Type.Optional(
+    Type.Array(Type.Unknown(), { description: 'The figures from which the report was made; they change by version.' }),
+  ),
+});
+
+const DoctorBody = Type.Object({
+  standing: Type.Optional(STANDING),
+  counts: Type.Optional(COUNTS),
+  history: Type.Array(HISTORY_LINE, { description: 'When findings began and ended, oldest first.' }),
+});
 
 /** Refusals that an audit line names; the others are counted. */
 const MAX_NOTED = 20;
@@ -21,10 +63,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
     }),
     handler: (_request, reply) => {
       const standing = doctor.standing();
-      reply.send({
-        ...(standing === undefined ? {} : { standing, counts: standing.counts }),
-        history: doctor.history(),
-      });
+      reply.send({ standing, counts: standing?.counts, history: doctor.history() });
     },
   });
 
@@ -41,8 +80,8 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
     }),
     handler: async (request, reply) => {
       const { windowMs, facts } = examinationAsked(request);
-      const { report, snapshots } = await doctor.examine(windowMs === undefined ? {} : { windowMs });
-      return reply.send({ report, ...(facts ? { snapshots: redacted(snapshots) } : {}) });
+      const { report, snapshots } = await doctor.examine({ windowMs });
+      return reply.send({ report, snapshots: facts ? redacted(snapshots) : undefined });
     },
   });
 
@@ -54,7 +93,7 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
         'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',
       tag: 'doctor',
       body: EnableBody,
-      answer: EnabledBody,
+      answer: ENABLED,
     }),
     handler: async (request, reply) => {
       const { name } = enableOf(request.body);
@@ -62,8 +101,10 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
       const refused = enabled.nodes.filter((node) => node.refused !== undefined).map(({ node }) => node);
       audit.changed(request, {
         after: {
-          ...{ enabled: name, nodes: enabled.nodes.length, refused: refused.length },
-          ...(refused.length === 0 ? {} : { refusedBy: refused.slice(0, MAX_NOTED) }),
+          enabled: name,
+          nodes: enabled.nodes.length,
+          refused: refused.length,
+          refusedBy: refused.length === 0 ? undefined : refused.slice(0, MAX_NOTED),
         },
       });
       return reply.send(enabled);

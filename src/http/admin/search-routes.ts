@@ -82,7 +82,7 @@ export function registerExplain(
     tag: 'state',
     describedQuery: searchQuerySchema(domains),
     answer: ExplanationBody,
-    handle: ({ request: { raw, headers } }) => {
+    handle: async ({ request: { raw, headers } }) => {
       const parameters = parametersOf(raw.url ?? '', headers, maxUrlBytes);
       return domainOf(parameters, domains).explain(parameters);
     },

@@ -1,5 +1,7 @@
 import { parse } from 'yaml';
-import type { Finding } from './doctor.ts';
+import { isMapping } from '../../schema/read.ts';
+import { DAY, KIB } from '../../schema/units.ts';
+import type { Finding } from './report.ts';
 
 /** One finding that is true and accepted, until a day. */
 export interface Acknowledgement {
@@ -19,10 +21,9 @@ export interface Acknowledgements {
 
 export const NO_ACKNOWLEDGEMENTS: Acknowledgements = { entries: [], faults: [] };
 
-export const MAX_ACKNOWLEDGEMENT_BYTES = 64 * 1024;
+export const MAX_ACKNOWLEDGEMENT_BYTES = 64 * KIB;
 const MAX_ENTRIES = 200;
 const MAX_REASON = 500;
-const DAY_MS = 86_400_000;
 
 /**
  * The file of acknowledgements: a YAML list of `check`, `subject` (optional), `reason` and `until`. A wrong entry is told
@@ -53,13 +54,10 @@ export function readAcknowledgements(text: string, nowMs: number, checks: Readon
 
 /** The entry, or its fault in words. */
 function entryOf(value: unknown, nowMs: number, checks: ReadonlySet<string>): Acknowledgement | string {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return 'it must have the members check, reason and until';
-  }
-  const members = value as Readonly<Record<string, unknown>>;
-  const unknown = Object.keys(members).find((name) => !['check', 'subject', 'reason', 'until'].includes(name));
+  if (!isMapping(value)) return 'it must have the members check, reason and until';
+  const unknown = Object.keys(value).find((name) => !['check', 'subject', 'reason', 'until'].includes(name));
   if (unknown !== undefined) return `${unknown} is no member; allowed: check, subject, reason, until`;
-  const { check, subject, reason } = members;
+  const { check, subject, reason } = value;
   if (typeof check !== 'string' || !checks.has(check)) {
     return `check must name a check (serpcache doctor --list shows them), not ${JSON.stringify(check)}`;
   }
@@ -69,10 +67,10 @@ function entryOf(value: unknown, nowMs: number, checks: ReadonlySet<string>): Ac
   if (subject !== undefined && (typeof subject !== 'string' || subject === '')) {
     return 'subject must be a part of the subject that the finding names, such as an address';
   }
-  const until = dayOf(members['until']);
-  if (until === undefined) return `until must be a day such as 2027-03-01, not ${JSON.stringify(members['until'])}`;
-  if (nowMs >= Date.parse(until) + DAY_MS) return `${check} was accepted until ${until}, and that day has passed`;
-  return { check, reason: reason.trim(), until, ...(subject === undefined ? {} : { subject }) };
+  const until = dayOf(value['until']);
+  if (until === undefined) return `until must be a day such as 2027-03-01, not ${JSON.stringify(value['until'])}`;
+  if (nowMs >= Date.parse(until) + DAY) return `${check} was accepted until ${until}, and that day has passed`;
+  return { check, subject, reason: reason.trim(), until };
 }
 
 /** YAML reads an unquoted day as a text or as a date, by its schema. */

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { Settings } from '../../config/settings.ts';
+import type { DomainSettings, Settings } from '../../config/settings.ts';
 import type { Control } from '../../control/control.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
+import type { Meter } from '../meter/meter.ts';
 import {
   type Acknowledgements,
   acknowledge,
@@ -9,27 +10,16 @@ import {
   NO_ACKNOWLEDGEMENTS,
   readAcknowledgements,
 } from './acknowledge.ts';
-import { type Check, isCheap, SEVERITIES, type Severity } from './check.ts';
+import { type Check, isCheap } from './check.ts';
 import { CHECK_IDS, CHECKS } from './checks/checks.ts';
-import { type ClockReading, configurationDigest, createFleet } from './collect/fleet.ts';
+import { configurationDigest, createFleet, type Fleet } from './collect/fleet.ts';
 import { createHostReader } from './collect/host.ts';
-import { createServiceReader, type ServiceReaderOptions } from './collect/service.ts';
 import { diagnose } from './diagnose.ts';
-import type {
-  Doctor,
-  DoctorEvent,
-  Enabled,
-  EnableName,
-  EngineProbe,
-  Examination,
-  Finding,
-  HistoryLine,
-  Standing,
-  StoreProbe,
-} from './doctor.ts';
-import { clockOffsetOf, createExaminer, type Examiner } from './examiner.ts';
-import type { Snapshot } from './facts.ts';
+import type { Doctor, DoctorEvent, EngineProbe, Examination, ReadService, StoreProbe } from './doctor.ts';
+import { createExaminer, type Examiner } from './examiner.ts';
+import type { DomainCounts, Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
+import type { Enabled, EnableName, Finding, HistoryLine, Standing } from './report.ts';
 
 interface DoctorOptions {
   readonly examiner: Examiner;
@@ -42,8 +32,6 @@ interface DoctorOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: DoctorEvent) => void;
-  /** Called with each snapshot of the cheap checks. */
-  readonly onSnapshot?: (snapshot: Snapshot) => void;
 }
 
 const MAX_HISTORY = 500;
@@ -87,7 +75,6 @@ export function createDoctor(options: DoctorOptions): Doctor {
     const snapshot = await examiner.snapshot('cheap');
     // Its probes were closed meanwhile: silent servers would be findings.
     if (closed) return;
-    options.onSnapshot?.(snapshot);
     if (previous !== undefined) {
       const seconds = (snapshot.atMs - previous.atMs) / 1000;
       const { raised, cleared } = standingJudge.add({ before: previous, after: snapshot, seconds });
@@ -117,7 +104,7 @@ export function createDoctor(options: DoctorOptions): Doctor {
     const snapshots = await examiner.series(windowMs);
     const endedMs = clock.monotonicMs();
     const isSame = visit !== undefined && beganMs - visit.endedMs < SAME_VISIT_MS;
-    const judge = isSame && visit !== undefined ? visit.judge : createJudge(CHECKS);
+    const judge = (isSame ? visit?.judge : undefined) ?? createJudge(CHECKS);
     visit = { judge, endedMs };
     const acknowledgements = acknowledgementsIn(file, clock.wallMs());
     return { report: diagnose(snapshots, { acknowledgements, tookMs: endedMs - beganMs, judge }), snapshots };
@@ -151,9 +138,9 @@ function countedByCheck(checks: readonly Check[], findings: readonly Finding[]) 
   }));
 }
 
-function countsOf(findings: readonly Finding[]): Readonly<Record<Severity, number>> {
-  const counts = SEVERITIES.map((severity) => [severity, findings.filter((one) => one.severity === severity).length]);
-  return Object.fromEntries(counts) as Record<Severity, number>;
+function countsOf(findings: readonly Finding[]): Standing['counts'] {
+  const count = (severity: Finding['severity']): number => findings.filter((one) => one.severity === severity).length;
+  return { critical: count('critical'), warning: count('warning'), info: count('info') };
 }
 
 /** A file that cannot be read acknowledges nothing, and the report says so. */
@@ -192,6 +179,51 @@ async function enable(name: EnableName, stores: readonly StoreProbe[]): Promise<
   return { name, nodes: changed.flat() };
 }
 
+// --- of a running service ---------------------------------------------------------------------------------------------
+
+/** One domain, as the doctor reads it. */
+interface ReadDomain {
+  readonly name: string;
+  readonly settings: Pick<DomainSettings, 'freshness' | 'engine' | 'store'>;
+  readonly meter: Pick<Meter, 'read'>;
+}
+
+interface ServiceReaderOptions {
+  readonly processId: string;
+  readonly domains: readonly ReadDomain[];
+  /** The events of a domain that its meter does not count. */
+  readonly counts: (domain: string) => DomainCounts;
+  readonly fleet: Pick<Fleet, 'read'>;
+  /** The delay of the event loop. */
+  readonly loopDelay: () => { readonly loopDelayMs: number };
+}
+
+/** Reads the figures of this process. */
+export function createServiceReader(options: ServiceReaderOptions): ReadService {
+  const { processId, domains, counts, fleet, loopDelay } = options;
+  return async () => {
+    // Before the fleet is asked, which takes a round trip: the counters are of the snapshot's moment.
+    const loop = { delayMs: loopDelay().loopDelayMs };
+    const read = domains.map(({ name, settings, meter }) => {
+      const { outcomes, engine } = meter.read();
+      const { queued, inFlight, maxConcurrent, ceiling } = engine;
+      const { freshness, store } = settings;
+      return {
+        domain: name,
+        settings: {
+          ttlMs: freshness.ttlMs,
+          engineMaxConcurrent: settings.engine.maxConcurrent,
+          storeDeadlineMs: store.kind === 'none' ? undefined : store.deadlineMs,
+        },
+        outcomes,
+        engine: { queued, inFlight, maxConcurrent, ceiling },
+        ...counts(name),
+      };
+    });
+    return { processId, loop, domains: read, fleet: await fleet.read() };
+  };
+}
+
 /** The probes of a process, which the doctor closes. */
 export interface Probes {
   readonly stores: readonly StoreProbe[];
@@ -199,38 +231,40 @@ export interface Probes {
 }
 
 interface ServiceDoctorOptions
-  extends Pick<ServiceReaderOptions, 'version' | 'tally' | 'loopDelay'>,
+  extends Pick<ServiceReaderOptions, 'counts' | 'loopDelay'>,
     Pick<Runtime<never>, 'processId' | 'clock' | 'random'> {
   readonly settings: Settings;
   readonly probes: Probes;
-  readonly domains: readonly (Omit<ServiceReaderOptions['domains'][number], 'control'> & {
-    readonly control: Control;
-  })[];
+  readonly domains: readonly (ServiceReaderOptions['domains'][number] & { readonly control: Control })[];
   readonly observe: (event: DoctorEvent) => void;
 }
 
 /** The doctor of a running service. */
 export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
-  const { settings, probes, domains, processId, version, clock, random, observe } = options;
+  const { settings, probes, domains, processId, clock, random, observe } = options;
   const { intervalMs, acknowledged } = settings.doctor;
-  let clockOffset: ClockReading | undefined;
   const fleet = createFleet({
-    ...{ processId, version, clock, random },
+    processId,
+    clock,
+    random,
     configuration: configurationDigest(settings),
     controls: domains.map(({ control }) => control),
-    clockOffset: () => clockOffset,
   });
   const examiner = createExaminer({
-    ...{ ...probes, clock, random },
+    ...probes,
+    clock,
+    random,
     readHost: createHostReader({ role: 'service', clock }),
     readService: createServiceReader({ ...options, fleet }),
   });
   const doctor = createDoctor({
-    ...{ examiner, stores: probes.stores, intervalMs, clock, random, observe },
-    ...(acknowledged === undefined ? {} : { acknowledged }),
-    onSnapshot: (snapshot) => {
-      clockOffset = clockOffsetOf(snapshot) ?? clockOffset;
-    },
+    examiner,
+    stores: probes.stores,
+    intervalMs,
+    acknowledged,
+    clock,
+    random,
+    observe,
   });
   return {
     ...doctor,

@@ -2,11 +2,10 @@ import { isIP } from 'node:net';
 import { type Acknowledgements, acknowledge, NO_ACKNOWLEDGEMENTS } from './acknowledge.ts';
 import type { Check, Window } from './check.ts';
 import { CHECKS } from './checks/checks.ts';
-import type { HostPart } from './collect/host-part.ts';
-import type { Looked, Report } from './doctor.ts';
-import { type HostFacts, known, type Snapshot } from './facts.ts';
+import { known, type Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
-import { hostPartOf } from './window.ts';
+import type { Looked, Report } from './report.ts';
+import { hostPartOf, isLoopback } from './window.ts';
 
 interface DiagnoseOptions {
   readonly checks?: readonly Check[];
@@ -43,29 +42,6 @@ export function windowsOf(snapshots: readonly Snapshot[]): readonly Window[] {
   });
 }
 
-/**
- * Adds the hosts that `doctor --host` saw, snapshot by snapshot: the first of a part to the first of the examination. They
- * were taken at other moments; counters are compared within one host only.
- */
-export function mergeParts(snapshots: readonly Snapshot[], parts: readonly HostPart[]): readonly Snapshot[] {
-  return snapshots.map((snapshot, at) => {
-    const hosts: HostFacts[] = [...snapshot.hosts];
-    for (const part of parts) {
-      const host = part.snapshots[Math.min(at, part.snapshots.length - 1)];
-      if (host !== undefined) hosts.push({ ...host, name: freeName(host.name, hosts) });
-    }
-    return { ...snapshot, hosts };
-  });
-}
-
-/** Two hosts may have one name: containers, network namespaces. */
-function freeName(name: string, hosts: readonly HostFacts[]): string {
-  const taken = new Set(hosts.map((host) => host.name));
-  let free = name;
-  for (let at = 2; taken.has(free); at += 1) free = `${name} (part ${at})`;
-  return free;
-}
-
 function lookedOf(snapshot: Snapshot | undefined): Looked {
   const { stores = [], engines = [], hosts = [], service } = snapshot ?? {};
   const nodes = stores.flatMap((store) => known(store.nodes) ?? []);
@@ -76,15 +52,13 @@ function lookedOf(snapshot: Snapshot | undefined): Looked {
     stores: stores.map(({ name, kind, nodes: listed }) => {
       const own = known(listed) ?? [];
       return {
-        ...{ name, kind },
+        name,
+        kind,
         nodes: own.map(({ address }) => address),
         unreached: own.filter(({ info }) => known(info) === undefined).map(({ address }) => address),
       };
     }),
-    engines: engines.map(({ name, endpoint, version }) => {
-      const told = known(version);
-      return { name, endpoint, ...(told === undefined ? {} : { version: told }) };
-    }),
+    engines: engines.map(({ name, endpoint, version }) => ({ name, endpoint, version: known(version) })),
     hosts: hosts.map(({ name }) => name),
     unseen: [...new Set(machines)].filter((machine) => !isSeen(machine, seen)),
     service: service !== undefined,
@@ -92,7 +66,6 @@ function lookedOf(snapshot: Snapshot | undefined): Looked {
 }
 
 function isSeen(machine: string, addresses: ReadonlySet<string>): boolean {
-  if (machine === 'localhost' || machine.startsWith('127.') || machine === '::1') return true;
   // A name may be any machine; it counts as unseen.
-  return isIP(machine) !== 0 && addresses.has(machine);
+  return isLoopback(machine) || (isIP(machine) !== 0 && addresses.has(machine));
 }

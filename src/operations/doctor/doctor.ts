@@ -1,5 +1,6 @@
-import type { Area, Evidence, Severity } from './check.ts';
-import type { EngineFacts, HostFacts, Part, ServiceFacts, Snapshot, StoreFacts } from './facts.ts';
+import type { Severity } from './check.ts';
+import type { EngineFacts, Figure, HostFacts, ServiceFacts, Snapshot, StoreFacts } from './facts.ts';
+import type { Enabled, EnableName, HistoryLine, Report, Standing } from './report.ts';
 
 /** The doctor of one process: looks at every store, engine and host, and tells findings. It changes nothing. */
 export interface Doctor {
@@ -20,92 +21,10 @@ export interface Doctor {
 /** The time between two snapshots of an examination that may be asked for. */
 export const EXAMINATION_WINDOW_MS = { min: 200, max: 15_000 };
 
-/** The changes that `--enable` permits, and nothing else does. */
-export const ENABLE_NAMES = ['slowlog', 'latency-monitor', 'reset'] as const;
-export type EnableName = (typeof ENABLE_NAMES)[number];
-
-export interface Enabled {
-  readonly name: EnableName;
-  /** By node: done, or the server's refusal. A store whose nodes are not known is one line with its name. */
-  readonly nodes: readonly { readonly node: string; readonly commands: readonly string[]; readonly refused?: string }[];
-}
-
 /** A report and the snapshots from which it was made, in their order. */
 export interface Examination {
   readonly report: Report;
   readonly snapshots: readonly Snapshot[];
-}
-
-export interface Report {
-  readonly atMs: number;
-  readonly tookMs: number;
-  readonly windowSeconds: number;
-  readonly windows: number;
-  /** Most severe first. */
-  readonly findings: readonly Finding[];
-  /** True, and accepted in the file of acknowledgements. */
-  readonly acknowledged: readonly Finding[];
-  /** Checks that could not be made, by reason. */
-  readonly skipped: readonly Skipped[];
-  /** Checks that looked at at least one subject, and those of them without a finding. */
-  readonly checked: number;
-  readonly fine: number;
-  readonly looked: Looked;
-  /** Problems of the doctor itself: a wrong acknowledgements file, an expired entry of it. */
-  readonly remarks: readonly string[];
-}
-
-export interface Finding extends Evidence {
-  readonly check: string;
-  readonly area: Area;
-  readonly severity: Severity;
-  readonly title: string;
-  /** `2 of 3 windows of 1.0 s`. */
-  readonly seen: string;
-  /** The rule in force. */
-  readonly threshold: string;
-  readonly why: string;
-  readonly source: string;
-  /** Wall clock of the window that raised it. */
-  readonly sinceMs: number;
-  readonly acknowledged?: { readonly reason: string; readonly until: string };
-}
-
-export interface Skipped {
-  readonly check: string;
-  readonly reason: string;
-  readonly subjects: readonly string[];
-}
-
-/** The things that were looked at, and the hosts that were not. */
-export interface Looked {
-  readonly stores: readonly {
-    readonly name: string;
-    readonly kind: string;
-    readonly nodes: readonly string[];
-    readonly unreached: readonly string[];
-  }[];
-  readonly engines: readonly { readonly name: string; readonly endpoint: string; readonly version?: string }[];
-  readonly hosts: readonly string[];
-  /** Hosts of stores and engines that were not examined: their kernel, network settings and disks are unknown. */
-  readonly unseen: readonly string[];
-  readonly service: boolean;
-}
-
-export interface Standing {
-  readonly atMs: number;
-  readonly findings: readonly Finding[];
-  readonly acknowledged: readonly Finding[];
-  readonly counts: Readonly<Record<Severity, number>>;
-}
-
-export interface HistoryLine {
-  readonly atMs: number;
-  readonly change: 'raised' | 'cleared';
-  readonly check: string;
-  readonly severity: Severity;
-  readonly subject: string;
-  readonly evidence: string;
 }
 
 export type DoctorEvent =
@@ -129,7 +48,7 @@ export type DoctorEvent =
 export interface StoreProbe {
   readonly facts: Omit<StoreFacts, 'nodes'>;
   /** All nodes, replicas and sentinels too, as the deployment tells them now. */
-  readonly nodes: () => Promise<Part<readonly ProbedNode[]>>;
+  readonly nodes: () => Promise<Figure<readonly ProbedNode[]>>;
   readonly ask: (node: string, command: readonly string[]) => Promise<ProbeReply>;
   /** Several small commands, in batches of at most 100. One reply for each, in their order. */
   readonly askMany: (node: string, commands: readonly (readonly string[])[]) => Promise<readonly ProbeReply[]>;

@@ -1,10 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../runtime.ts';
-import { type ClockReading, MAX_FLEET_TEXT } from './collect/fleet.ts';
 import { createStoreCollector } from './collect/store.ts';
 import type { EngineProbe, ReadHost, ReadService, StoreProbe } from './doctor.ts';
-import { known, type Snapshot } from './facts.ts';
+import type { Snapshot } from './facts.ts';
 
 /** Takes snapshots of everything that its probes reach. */
 export interface Examiner {
@@ -36,9 +35,7 @@ const WINDOW_MS = { stores: 1000, none: 300 };
 
 export function createExaminer(options: ExaminerOptions): Examiner {
   const { stores, engines, readHost, readService, clock, random } = options;
-  const collectors = stores.map((probe) =>
-    createStoreCollector({ probe, clock, ...(random === undefined ? {} : { random }) }),
-  );
+  const collectors = stores.map((probe) => createStoreCollector({ probe, clock, random }));
   const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
   const closing = new AbortController();
   let running: Promise<readonly Snapshot[]> | undefined;
@@ -59,13 +56,15 @@ export function createExaminer(options: ExaminerOptions): Examiner {
     // Known from now on: an engine's name is in its facts only.
     for (const { settings } of engineFacts) if (settings.hostName !== undefined) hostNames.add(settings.hostName);
     return {
-      ...{ atMs, wallMs, depth },
+      atMs,
+      wallMs,
+      depth,
       // Its timer adds its own interval to each delay.
-      ...(depth === 'full' ? { loopMaxMs: Math.max(0, delay.max / 1e6 - LOOP_RESOLUTION_MS) } : {}),
+      loopMaxMs: depth === 'full' ? Math.max(0, delay.max / 1e6 - LOOP_RESOLUTION_MS) : undefined,
       stores: storeFacts,
       engines: engineFacts,
       hosts: [host],
-      ...(service === undefined ? {} : { service }),
+      service,
     };
   };
 
@@ -94,18 +93,4 @@ export function createExaminer(options: ExaminerOptions): Examiner {
       await Promise.all([...stores, ...engines].map((probe) => probe.close()));
     },
   };
-}
-
-/** The clock of the first store node that told it. */
-export function clockOffsetOf({ stores }: Pick<Snapshot, 'stores'>): ClockReading | undefined {
-  // The control store first: every process of a fleet reaches it.
-  const sorted = stores.toSorted((a, b) => a.domains.length - b.domains.length);
-  for (const store of sorted) {
-    for (const node of known(store.nodes) ?? []) {
-      const offset = known(node.clockOffsetMs);
-      if (offset === undefined) continue;
-      return { offsetMs: offset, server: (known(node.info)?.['run_id'] ?? node.address).slice(0, MAX_FLEET_TEXT) };
-    }
-  }
-  return undefined;
 }

@@ -1,10 +1,14 @@
+import Type, { type TProperties } from 'typebox';
+import type { Decoded } from '../../schema/fields.ts';
+import { KIB } from '../../schema/units.ts';
+
 /**
  * The figures that the doctor collects, as plain JSON: sent, kept in a bundle, joined with the part of another host, and
  * judged anywhere. They hold no secret and no text of a query; names of keys are removed by `redacted`.
  */
 
 /** A figure, or the reason why it is missing: a refused command, a missing program, an unreachable server. */
-export type Part<T> = { readonly known: T } | { readonly skipped: string };
+export type Figure<T> = { readonly known: T } | { readonly skipped: string };
 
 /** Everything at one moment. Counters are since the start of their server, kernel or process. */
 export interface Snapshot {
@@ -35,17 +39,11 @@ export interface StoreFacts {
   readonly settings: {
     /** Deadline of a read. */
     readonly deadlineMs: number;
-    readonly connectTimeoutMs: number;
-    readonly socketTimeoutMs: number;
-    readonly maxOutstanding: number;
-    readonly batchSize: number;
-    readonly dedicated: boolean;
-    readonly tls: boolean;
     /** Host names (not addresses) of the configured nodes. */
     readonly names: readonly string[];
   };
   /** Skipped: no node told the others. */
-  readonly nodes: Part<readonly NodeFacts[]>;
+  readonly nodes: Figure<readonly NodeFacts[]>;
 }
 
 export interface NodeFacts {
@@ -53,26 +51,24 @@ export interface NodeFacts {
   readonly address: string;
   readonly role: 'master' | 'replica' | 'sentinel';
   /** The fields of INFO (default sections, `commandstats`, `errorstats`), without paths. Skipped: the node did not answer. */
-  readonly info: Part<Readonly<Record<string, string>>>;
+  readonly info: Figure<Readonly<Record<string, string>>>;
   /** Round trips of PING, one after another, in milliseconds. */
-  readonly rtt: Part<readonly number[]>;
+  readonly rtt: Figure<readonly number[]>;
   /** Clock of the server minus the clock of this process, in milliseconds (TIME). */
-  readonly clockOffsetMs: Part<number>;
+  readonly clockOffsetMs: Figure<number>;
   // From here on skipped with the reason `cheap` in a cheap snapshot.
   /** The directives of `CONFIG_NAMES` (collect/store.ts). */
-  readonly config: Part<Readonly<Record<string, string>>>;
-  readonly slowlog: Part<readonly SlowEntry[]>;
+  readonly config: Figure<Readonly<Record<string, string>>>;
+  readonly slowlog: Figure<readonly SlowEntry[]>;
   /** LATENCY LATEST. */
-  readonly latency: Part<readonly LatencyEvent[]>;
-  /** MEMORY STATS as flat numbers, `db.0.overhead.hashtable.main` and so on. */
-  readonly memory: Part<Readonly<Record<string, number>>>;
+  readonly latency: Figure<readonly LatencyEvent[]>;
   /** MEMORY DOCTOR. */
-  readonly memoryAdvice: Part<string>;
-  readonly clients: Part<ClientsFacts>;
+  readonly memoryAdvice: Figure<string>;
+  readonly clients: Figure<ClientsFacts>;
   /** Sampled on masters only. */
-  readonly keys: Part<KeysFacts>;
-  /** CLUSTER INFO as fields, and the number of slots of this node, when a node told it. Skipped outside a cluster. */
-  readonly cluster: Part<{ readonly fields: Readonly<Record<string, string>>; readonly slots?: number }>;
+  readonly keys: Figure<KeysFacts>;
+  /** CLUSTER INFO as fields. Skipped outside a cluster. */
+  readonly cluster: Figure<Readonly<Record<string, string>>>;
 }
 
 /** One line of SLOWLOG, without the arguments of the command. */
@@ -97,25 +93,19 @@ export interface LatencyEvent {
 /** CLIENT LIST in figures, taken only below 5,000 clients. Connections of the doctor are left out. */
 export interface ClientsFacts {
   readonly count: number;
-  /** Connections younger than ten seconds. */
-  readonly young: number;
-  readonly idleSecondsMedian: number;
-  readonly blocked: number;
   /** Largest output buffer (omem), in bytes, and its client. */
   readonly largestOutput: {
     readonly bytes: number;
     readonly client: string;
     readonly kind: 'normal' | 'replica' | 'pubsub';
   };
-  /** By remote address (without the port) and connection name, most connections first, at most 10. */
+  /** By remote address (without the port) and connection name, most connections first, at most 10. `young`: under 10 s old. */
   readonly top: readonly {
     readonly address: string;
     readonly name: string;
     readonly count: number;
     readonly young: number;
   }[];
-  /** Numbers of databases in use by clients. */
-  readonly databases: readonly number[];
 }
 
 /** A sample of the keys, by SCAN within a budget. */
@@ -166,15 +156,15 @@ export interface EngineFacts {
     readonly hostName?: string;
   };
   /** SHOW STATUS without the counters of agents, values as the server writes them. No answer: skipped, like the version. */
-  readonly status: Part<Readonly<Record<string, string>>>;
+  readonly status: Figure<Readonly<Record<string, string>>>;
   /** Version from the handshake, or of the embedded engine. */
-  readonly version: Part<string>;
+  readonly version: Figure<string>;
   /** Time of the round trip of SHOW STATUS, in milliseconds. */
-  readonly rttMs: Part<number>;
+  readonly rttMs: Figure<number>;
   /** SHOW INDEX … STATUS (Manticore: SHOW TABLE … STATUS) as fields. */
-  readonly indexStatus: Part<Readonly<Record<string, string>>>;
+  readonly indexStatus: Figure<Readonly<Record<string, string>>>;
   /** Remote agents with their counters since the start of the server, from SHOW STATUS. Empty: the index is local. */
-  readonly agents: Part<
+  readonly agents: Figure<
     readonly {
       readonly agent: string;
       readonly failures: number;
@@ -183,218 +173,145 @@ export interface EngineFacts {
     }[]
   >;
   /** SHOW THREADS in figures: threads that work on a query, the doctor's own left out. */
-  readonly threads: Part<{ readonly count: number; readonly longestMs: number }>;
+  readonly threads: Figure<{ readonly count: number; readonly longestMs: number }>;
   /** Since the build of an embedded index (`file`), or since the last reading with other figures, or since the first reading. */
-  readonly indexAge: Part<{ readonly seconds: number; readonly from: 'file' | 'change' | 'first-seen' }>;
+  readonly indexAge: Figure<{ readonly seconds: number; readonly from: 'file' | 'change' | 'first-seen' }>;
   /** max_children, max_connections or max_threads of the server, when the server tells it (SHOW SETTINGS). */
-  readonly maxConnections: Part<number>;
+  readonly maxConnections: Figure<number>;
 }
 
 // --- hosts ------------------------------------------------------------------------------------------------------------
 
-export interface HostFacts {
+const FIGURE = Type.Number({ minimum: 0 });
+const TEXT = Type.String({ maxLength: 1024 });
+const MAX_ITEMS = 1000;
+
+function listOf<Members extends TProperties>(members: Members) {
+  return Type.Array(Type.Object(members), { maxItems: MAX_ITEMS });
+}
+
+/** The figures of a host, as a part of another host must have them. */
+export const HOST_FIGURES = {
+  /** Pages swapped in and out since boot. */
+  memory: Type.Object({ swappedIn: FIGURE, swappedOut: FIGURE }),
+  /** `tc -s -d qdisc show`, and `tc -s -d class show` for htb. */
+  qdiscs: listOf({
+    device: TEXT,
+    /** `tbf`, `htb`, `netem`, `fq_codel` … */
+    kind: TEXT,
+    /** `1:`, or `1:10` for a class. */
+    handle: TEXT,
+    /** `root`, or the handle of a class. */
+    parent: TEXT,
+    /** Bits per second; the ceiling of a class of htb. */
+    rateBits: Type.Optional(FIGURE),
+    /** The rate of a class of htb below its ceiling. */
+    guaranteedBits: Type.Optional(FIGURE),
+    burstBytes: Type.Optional(FIGURE),
+    sentBytes: FIGURE,
+    dropped: FIGURE,
+    overlimits: FIGURE,
+  }),
+  /** Latency of this host itself: how late a timer of 1 ms fires beyond the event loop of a quiet thread, in milliseconds. */
+  intrinsic: Type.Object({ medianMs: FIGURE, maxMs: FIGURE, samples: FIGURE }),
+  dns: listOf({
+    name: TEXT,
+    /** Time of one look-up as a connection makes it (getaddrinfo), in milliseconds. Absent: it failed. */
+    lookupMs: Type.Optional(FIGURE),
+    problem: Type.Optional(TEXT),
+    addresses: Type.Array(TEXT, { maxItems: MAX_ITEMS }),
+  }),
+  /** Store and engine servers that run here. */
+  servers: listOf({
+    /** `redis-server`, `valkey-server`, `keydb-server`, `searchd`. */
+    program: TEXT,
+    pid: FIGURE,
+    /** Port, when the process tells it. */
+    port: Type.Optional(FIGURE),
+    /** Known of a searchd whose configuration is readable: max_children, and the age of the newest header file of each index. */
+    maxChildren: Type.Optional(FIGURE),
+    indexAgeSeconds: Type.Optional(Type.Record(Type.String(), FIGURE)),
+  }),
+};
+
+type HostFigures = { readonly [Name in keyof typeof HOST_FIGURES]: Figure<Decoded<(typeof HOST_FIGURES)[Name]>> };
+
+export interface HostFacts extends HostFigures {
   readonly name: string;
   /** `service`: the collecting process runs here. `part`: made by `doctor --host`. */
   readonly role: 'service' | 'part';
   /** Addresses of its interfaces, loopback included: which servers run here. */
   readonly addresses: readonly string[];
   readonly wallMs: number;
-  readonly cores: number;
-  /** All cores together, since boot. */
-  readonly cpu: Part<{ readonly busySeconds: number; readonly idleSeconds: number; readonly stolenSeconds: number }>;
-  /** cgroup v2 `cpu.stat` of the process, or v1. */
-  readonly throttling: Part<{
-    readonly periods: number;
-    readonly throttled: number;
-    readonly throttledSeconds: number;
-    readonly limitCores: number;
-  }>;
-  readonly memory: Part<{
-    readonly totalBytes: number;
-    readonly availableBytes: number;
-    readonly swapTotalBytes: number;
-    readonly swapFreeBytes: number;
-    /** Pages swapped in and out since boot. */
-    readonly swappedIn: number;
-    readonly swappedOut: number;
-  }>;
-  readonly tcp: Part<{
-    readonly segmentsOut: number;
-    readonly retransmits: number;
-    readonly listenOverflows: number;
-    readonly listenDrops: number;
-    readonly timeouts: number;
-  }>;
-  /** Interfaces that are up, loopback included. `speedMbit` is absent where the kernel does not know it. */
-  readonly interfaces: Part<readonly InterfaceFacts[]>;
-  /** `tc -s -d qdisc show`, and `tc -s -d class show` for htb. */
-  readonly qdiscs: Part<readonly QdiscFacts[]>;
-  /** Queues of established TCP sockets from /proc/net/tcp, summed by remote `host:port`, fullest first, at most 20. */
-  readonly sockets: Part<
-    readonly {
-      readonly remote: string;
-      readonly count: number;
-      readonly sendBytes: number;
-      readonly receiveBytes: number;
-    }[]
-  >;
-  /** Those of the collecting process. */
-  readonly descriptors: Part<{ readonly open: number; readonly limit: number }>;
-  /** Kernel settings by their names in /proc/sys, and `transparent_hugepage` with its chosen word. */
-  readonly kernel: Part<Readonly<Record<string, string>>>;
-  /** Latency of this host itself: how late a timer of 1 ms fires beyond the event loop of a quiet thread, in milliseconds. */
-  readonly intrinsic: Part<{ readonly medianMs: number; readonly maxMs: number; readonly samples: number }>;
-  readonly dns: Part<readonly DnsFacts[]>;
-  /** Store and engine servers that run here. */
-  readonly servers: Part<readonly ServerFacts[]>;
 }
 
-export interface InterfaceFacts {
-  readonly name: string;
-  readonly speedMbit?: number;
-  readonly receivedBytes: number;
-  readonly sentBytes: number;
-  readonly dropped: number;
-}
-
-export interface QdiscFacts {
-  readonly device: string;
-  /** `tbf`, `htb`, `netem`, `fq_codel` … */
-  readonly kind: string;
-  /** `1:`, or `1:10` for a class. */
-  readonly handle: string;
-  /** `root`, or the handle of a class. */
-  readonly parent: string;
-  /** Bits per second; the ceiling of a class of htb. */
-  readonly rateBits?: number;
-  /** The rate of a class of htb below its ceiling. */
-  readonly guaranteedBits?: number;
-  readonly burstBytes?: number;
-  readonly limitBytes?: number;
-  readonly latencyMs?: number;
-  readonly sentBytes: number;
-  readonly sentPackets: number;
-  readonly dropped: number;
-  readonly overlimits: number;
-  readonly backlogBytes: number;
-}
-
-export interface DnsFacts {
-  readonly name: string;
-  /** Time of one look-up as a connection makes it (getaddrinfo), in milliseconds. Absent: it failed. */
-  readonly lookupMs?: number;
-  readonly problem?: string;
-  readonly addresses: readonly string[];
-  /** TTL of the A or AAAA record, when a DNS server told it. */
-  readonly ttlSeconds?: number;
-}
-
-export interface ServerFacts {
-  /** `redis-server`, `valkey-server`, `keydb-server`, `searchd`. */
-  readonly program: string;
-  readonly pid: number;
-  /** Port, when the process tells it. */
-  readonly port?: number;
-  readonly openFiles?: number;
-  readonly maxOpenFiles?: number;
-  /** Known of a searchd whose configuration is readable: max_children, and the age of the newest header file of each index. */
-  readonly maxChildren?: number;
-  readonly indexAgeSeconds?: Readonly<Record<string, number>>;
-}
+export type QdiscFacts = Decoded<typeof HOST_FIGURES.qdiscs>[number];
+export type DnsFacts = Decoded<typeof HOST_FIGURES.dns>[number];
+export type ServerFacts = Decoded<typeof HOST_FIGURES.servers>[number];
 
 // --- serpcache itself -------------------------------------------------------------------------------------------------
 
 /** One process. */
 export interface ServiceFacts {
   readonly processId: string;
-  readonly version: string;
-  readonly uptimeSeconds: number;
-  /** Delay of the event loop as admission measures it, and the delay above which only pages in memory are answered. */
-  readonly loop: { readonly delayMs: number; readonly maxDelayMs: number; readonly utilisation: number };
-  /** CPU time of this process, in seconds. */
-  readonly cpuSeconds: number;
-  readonly rssBytes: number;
+  /** Delay of the event loop as admission measures it. */
+  readonly loop: { readonly delayMs: number };
   readonly domains: readonly DomainFacts[];
   /** All processes that share a control store, this one included. */
-  readonly fleet: Part<readonly FleetProcess[]>;
+  readonly fleet: Figure<readonly FleetProcess[]>;
 }
 
 export interface FleetProcess {
   readonly id: string;
   /** Digest of the configuration without addresses of listeners, secrets and paths. */
   readonly configuration: string;
-  readonly version: string;
-  /** Its clock minus the clock of `clockServer`, a server of a store, in milliseconds. */
-  readonly clockOffsetMs?: number;
-  readonly clockServer?: string;
 }
 
 /** Counters are since the start of the process. */
-export interface DomainFacts {
+export interface DomainFacts extends DomainCounts {
   readonly domain: string;
   readonly settings: {
-    readonly patienceMs: number;
     readonly ttlMs: number;
-    readonly staleMs: number;
-    readonly maxEntryBytes: number;
     readonly engineMaxConcurrent: number;
-    readonly engineDeadlineMs: number;
     readonly storeDeadlineMs?: number;
   };
   readonly outcomes: Readonly<Record<string, number>>;
-  /** Searches by duration: bounds are DURATION_BOUNDS_MS of the meter. */
-  readonly durations: readonly number[];
   readonly engine: {
-    readonly calls: number;
-    readonly failed: number;
-    readonly busyMs: number;
     readonly queued: number;
     readonly inFlight: number;
     readonly maxConcurrent: number;
     readonly ceiling: number;
   };
-  /** Engine replies that came after the client had been answered. */
-  readonly lateReplies?: number;
-  /** Breakers that opened, of the engine and of store nodes. */
-  readonly engineOpenings: number;
-  readonly storeOpenings: number;
-  /** Breakers that are not closed now, by `host:port`; `embedded` for an embedded engine. */
-  readonly openBreakers?: { readonly engine: readonly string[]; readonly store: readonly string[] };
+}
+
+/** Events of one domain that the meter does not count. */
+export interface DomainCounts {
   /** Refused before the engine, by reason. */
   readonly shed: Readonly<Record<string, number>>;
   /** Time in the queue for a permit: count, sum. */
   readonly permits: { readonly count: number; readonly waitedMs: number };
-  /** Reads of the store by result (`value`, `absent`, `store-slow` …), and by duration with the same bounds. */
+  /** Reads of the store by result (`value`, `absent`, `store-slow` …), and by duration: bounds are DURATION_BOUNDS_MS of the meter. */
   readonly reads: Readonly<Record<string, number>>;
   readonly readDurations: readonly number[];
   /** Misses by reason. */
   readonly misses: Readonly<Record<string, number>>;
-  /** Pages that were not stored, by reason. */
-  readonly notStored: Readonly<Record<string, number>>;
-  /** Pages stored in L2: count, bytes, and the number above 100 KiB. */
+  /** Pages stored in L2: count, bytes, and the number above `BIG_PAGE_BYTES`. */
   readonly pages: {
     readonly count: number;
     readonly bytes: number;
     readonly big: number;
     readonly largestBytes: number;
   };
-  readonly memory: {
-    readonly entries: number;
-    readonly bytes: number;
-    readonly maxBytes: number;
-    readonly evictions: number;
-    /** Misses of L1 for keys that it evicted lately. */
-    readonly ghostHits: number;
-  };
-  readonly controlStanding: string;
 }
+
+/** A page of this size takes 0.8 ms of a network of 1 Gbit/s, more than a read of the store. */
+export const BIG_PAGE_BYTES = 100 * KIB;
 
 /** Undefined for a figure that is missing. */
-export function known<T>(part: Part<T>): T | undefined {
-  return 'known' in part ? part.known : undefined;
+export function known<T>(figure: Figure<T> | undefined): T | undefined {
+  return figure !== undefined && 'known' in figure ? figure.known : undefined;
 }
 
-/** `Part` of a value, or of the reason why there is none. */
-export function partOf<T>(value: T | undefined, reason: string): Part<T> {
+export function figureOf<T>(value: T | undefined, reason: string): Figure<T> {
   return value === undefined ? { skipped: reason } : { known: value };
 }

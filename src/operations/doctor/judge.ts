@@ -1,5 +1,5 @@
-import { type Check, type Evidence, type Observation, SEVERITIES, type Window } from './check.ts';
-import type { Finding, Report, Skipped } from './doctor.ts';
+import { type Check, type CheckResult, type Evidence, SEVERITIES, type Window } from './check.ts';
+import type { Finding, Report, Skipped } from './report.ts';
 import { skipped } from './window.ts';
 
 /** Decides from window to window which findings stand. */
@@ -16,7 +16,7 @@ export interface Judge {
 const NEEDED = 2;
 const RECENT = 3;
 
-type State = 'raise' | 'hold' | 'fine' | 'skipped';
+type State = CheckResult['state'];
 
 interface Course {
   readonly check: Check;
@@ -30,22 +30,28 @@ interface Course {
 export function createJudge(checks: readonly Check[]): Judge {
   /** By check and subject. A course ends when its subject was not seen for `RECENT` windows. */
   const courses = new Map<string, Course>();
-  let last: ReadonlyMap<Check, readonly Observation[]> = new Map();
+  let last: ReadonlyMap<Check, readonly CheckResult[]> = new Map();
   let seconds = 0;
 
   const findingOf = ({ check, states, evidence, sinceMs }: Course): Finding | undefined => {
     if (sinceMs === undefined || evidence === undefined) return undefined;
     const { id, area, severity, title, raises, why, source } = check;
     const times = states.filter((state) => state === 'raise').length;
-    const { subject, figures, advice } = evidence;
     return {
-      ...{ check: id, area, severity, title, threshold: raises, why, source, sinceMs },
-      ...{ subject, evidence: evidence.evidence, figures, advice },
+      check: id,
+      area,
+      severity,
+      title,
+      threshold: raises,
+      why,
+      source,
+      sinceMs,
+      ...evidence,
       seen: `${times} of ${states.length} windows of ${seconds.toFixed(1)} s`,
     };
   };
 
-  const note = (check: Check, observation: Observation, wallMs: number): Course => {
+  const note = (check: Check, observation: CheckResult, wallMs: number): Course => {
     const key = `${check.id}\n${observation.subject}`;
     const course = courses.get(key) ?? { check, states: [], evidence: undefined, sinceMs: undefined };
     courses.set(key, course);
@@ -65,7 +71,7 @@ export function createJudge(checks: readonly Check[]): Judge {
   };
 
   /** A check that throws counts as skipped. The other checks still run. */
-  const observationsOf = (check: Check, window: Window): readonly Observation[] => {
+  const observationsOf = (check: Check, window: Window): readonly CheckResult[] => {
     try {
       return check.look(window);
     } catch (error) {
@@ -130,11 +136,12 @@ export function bySeverity(findings: readonly Finding[]): readonly Finding[] {
 }
 
 /** One line per check and reason. */
-function skippedOf(observed: ReadonlyMap<Check, readonly Observation[]>): readonly Skipped[] {
+function skippedOf(observed: ReadonlyMap<Check, readonly CheckResult[]>): readonly Skipped[] {
   return [...observed].flatMap(([{ id }, observations]) => {
     const missed = observations.flatMap((one) => (one.state === 'skipped' ? [one] : []));
     return [...Map.groupBy(missed, ({ reason }) => reason)].map(([reason, group]) => ({
-      ...{ check: id, reason },
+      check: id,
+      reason,
       subjects: group.map(({ subject }) => subject),
     }));
   });

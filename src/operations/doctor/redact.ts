@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { looksSecret } from '../../schema/faults.ts';
 import {
+  type Figure,
   type HostFacts,
   type KeyFacts,
   type KeysFacts,
   known,
   type NodeFacts,
-  type Part,
   type ServerFacts,
   type Snapshot,
   type StoreFacts,
@@ -40,8 +40,8 @@ function nodeOf(node: NodeFacts): NodeFacts {
   };
 }
 
-function mapped<T>(part: Part<T>, change: (value: T) => T): Part<T> {
-  return 'known' in part ? { known: change(part.known) } : part;
+function mapped<T>(figure: Figure<T>, change: (value: T) => T): Figure<T> {
+  return 'known' in figure ? { known: change(figure.known) } : figure;
 }
 
 /** The collector asks for no such directive; a relative of Redis may tell one unasked. */
@@ -79,15 +79,8 @@ function hostOf(host: HostFacts): HostFacts {
 
 /** The known members only: a part of another host is a file, and may hold more. */
 function serverOf(server: ServerFacts): ServerFacts {
-  const { program, pid, port, openFiles, maxOpenFiles, maxChildren, indexAgeSeconds } = server;
-  return {
-    ...{ program, pid },
-    ...(port !== undefined && { port }),
-    ...(openFiles !== undefined && { openFiles }),
-    ...(maxOpenFiles !== undefined && { maxOpenFiles }),
-    ...(maxChildren !== undefined && { maxChildren }),
-    ...(indexAgeSeconds !== undefined && { indexAgeSeconds }),
-  };
+  const { program, pid, port, maxChildren, indexAgeSeconds } = server;
+  return { program, pid, port, maxChildren, indexAgeSeconds };
 }
 
 /** Members that hold words of a server or of the system. */

@@ -3,11 +3,11 @@
  * A report of the doctor as text: what the CLI and the console show of it. The browser loads this file as it is. A report may
  * come from a process of another version, so an unknown name is shown and never throws.
  * @typedef {import('./check.ts').Severity} Severity
- * @typedef {import('./doctor.ts').Finding} Finding
- * @typedef {import('./doctor.ts').HistoryLine} HistoryLine
- * @typedef {import('./doctor.ts').Looked} Looked
- * @typedef {import('./doctor.ts').Report} Report
- * @typedef {import('./doctor.ts').Skipped} Skipped
+ * @typedef {import('./report.ts').Finding} Finding
+ * @typedef {import('./report.ts').HistoryLine} HistoryLine
+ * @typedef {import('./report.ts').Looked} Looked
+ * @typedef {import('./report.ts').Report} Report
+ * @typedef {import('./report.ts').Skipped} Skipped
  * @typedef {'good' | 'warn' | 'bad' | 'none'} Tone
  *
  * @typedef {object} SkippedView Checks that were skipped for one reason.
@@ -58,7 +58,7 @@ export function aboveInfo(findings) {
  * `healthy`, or `1 critical, 2 warnings`; then accepted findings.
  * @param {Pick<Report, 'findings' | 'acknowledged'>} report
  */
-export function verdictText({ findings, acknowledged }) {
+export function healthText({ findings, acknowledged }) {
   const counts = countsOf(findings).map(({ text }) => text);
   const found = aboveInfo(findings).length > 0 ? counts : ['healthy', ...counts];
   return [...found, ...(acknowledged.length === 0 ? [] : [`${countText(acknowledged.length)} acknowledged`])].join(

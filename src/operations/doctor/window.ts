@@ -1,13 +1,20 @@
-import type { Observation, Window } from './check.ts';
+import type { Check, CheckResult, Details, Window } from './check.ts';
 import {
   type DomainFacts,
   type EngineFacts,
+  type Figure,
   type HostFacts,
   known,
   type NodeFacts,
-  type Part,
   type StoreFacts,
 } from './facts.ts';
+
+/** A window as the checks see it: each node, engine, host and domain beside its earlier reading, and the forms of a judgement. */
+
+/** Reason to skip: without two readings of one run there is no growth. */
+export const NO_PAIR = 'no two readings of one run';
+
+// --- stores -----------------------------------------------------------------------------------------------------------
 
 /** One store node in a window. A counter that went backwards (the server was restarted) has no growth. */
 export interface NodeView {
@@ -26,31 +33,35 @@ export interface NodeView {
   readonly rate: (field: string) => number | undefined;
   /** A directive, when CONFIG GET told it. */
   readonly config: (name: string) => string | undefined;
+  readonly use: () => ServerUse;
 }
 
 /** Nodes that answered INFO at the end of the window; those that did not are seen by the check `store-unreachable` alone. */
-export function nodesOf({ before, after, seconds }: Window): readonly NodeView[] {
+export function nodesOf(window: Window): readonly NodeView[] {
+  const { before, after, seconds } = window;
+  let useOf: ReturnType<typeof usesOf> | undefined;
   return after.stores.flatMap((store) => {
     const earlier = before.stores.find(({ name }) => name === store.name);
     return (known(store.nodes) ?? []).flatMap((node): NodeView[] => {
       const info = known(node.info);
       if (info === undefined) return [];
-      const then = known(earlier?.nodes ?? NOTHING)?.find(({ address }) => address === node.address);
-      return [nodeView(store, node, info, then, seconds)];
+      const then = known(earlier?.nodes)?.find(({ address }) => address === node.address);
+      const use = (): ServerUse => {
+        useOf ??= usesOf(window);
+        return useOf(node);
+      };
+      return [{ ...readingsOf(node, info, then, seconds), store, subject: `${node.address} (${store.name})`, use }];
     });
   });
 }
 
-const NOTHING = { skipped: 'it was not there before' } as const;
-
-function nodeView(
-  store: StoreFacts,
+function readingsOf(
   node: NodeFacts,
   info: Readonly<Record<string, string>>,
   before: NodeFacts | undefined,
   seconds: number,
-): NodeView {
-  const earlier = before === undefined ? undefined : known(before.info);
+): Omit<NodeView, 'store' | 'subject' | 'use'> {
+  const earlier = known(before?.info);
   const sameRun = earlier?.['run_id'] === info['run_id'];
   const level = (field: string): number | undefined => numberOf(info[field]);
   const grown = (field: string): number | undefined => {
@@ -58,10 +69,12 @@ function nodeView(
     return sameRun && then !== undefined && now !== undefined && now >= then ? now - then : undefined;
   };
   return {
-    ...{ store, node, seconds, level, grown },
-    ...(before === undefined ? {} : { before }),
-    subject: `${node.address} (${store.name})`,
+    node,
+    before,
+    seconds,
+    level,
     text: (field) => info[field],
+    grown,
     rate: (field) => {
       const growth = grown(field);
       return growth === undefined || seconds <= 0 ? undefined : growth / seconds;
@@ -70,7 +83,8 @@ function nodeView(
   };
 }
 
-function numberOf(text: string | undefined): number | undefined {
+/** A field as a number; undefined when it is missing or no number. */
+export function numberOf(text: string | undefined): number | undefined {
   const value = text === undefined || text === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : undefined;
 }
@@ -82,6 +96,51 @@ export function dataNodesOf(window: Window): readonly NodeView[] {
 
 export function mastersOf(window: Window): readonly NodeView[] {
   return nodesOf(window).filter(({ node }) => node.role === 'master');
+}
+
+/** Nodes of different stores may be one server: each server once, its first node. */
+export function serversOf(window: Window): readonly NodeView[] {
+  const nodes = dataNodesOf(window).toReversed();
+  return [...new Map(nodes.map((view) => [serverIdOf(view.node), view])).values()].toReversed();
+}
+
+export function serverIdOf({ info, address }: Pick<NodeFacts, 'info' | 'address'>): string {
+  return known(info)?.['run_id'] ?? address;
+}
+
+/**
+ * The use of a server decides which advice is safe: a policy or a save point is in force for all stores on it, also those
+ * with a database of their own. `cache`: only pages, which can be computed again. `mixed`: pages beside control documents
+ * or counts. `lasting`: no pages.
+ */
+export type ServerUse = 'cache' | 'mixed' | 'lasting';
+
+/** @param store named as `StoreFacts` describes: `store of goods, control store` */
+export function keepsControl({ name }: Pick<StoreFacts, 'name'>): boolean {
+  return name.split(', ').includes('control store');
+}
+
+/** Its documents or counts cannot be computed again. */
+export function isLasting(store: Pick<StoreFacts, 'name'>): boolean {
+  return keepsControl(store) || store.name.split(', ').includes('counter store');
+}
+
+function usesOf({ before, after }: Window): (node: NodeFacts) => ServerUse {
+  const nodesIn = (stores: readonly StoreFacts[]): readonly NodeFacts[] =>
+    stores.flatMap(({ nodes }) => known(nodes) ?? []).filter(({ role }) => role !== 'sentinel');
+  const caches = new Set(
+    nodesIn(after.stores.filter(({ isCache }) => isCache))
+      .filter(({ info }) => 'known' in info)
+      .map(serverIdOf),
+  );
+  // A node that did not answer the probe of one store may have answered another's: then its address alone tells the server.
+  const lasting = new Set(
+    nodesIn([...before.stores, ...after.stores].filter(isLasting)).flatMap((node) => [node.address, serverIdOf(node)]),
+  );
+  return (node) => {
+    if (!caches.has(serverIdOf(node))) return 'lasting';
+    return lasting.has(serverIdOf(node)) || lasting.has(node.address) ? 'mixed' : 'cache';
+  };
 }
 
 /** Cores that a node's main thread uses, or its process where INFO has no more; undefined without two readings of one run. */
@@ -99,14 +158,15 @@ export function cpuOf({ rate }: Pick<NodeView, 'rate'>): number | undefined {
  */
 export function stallOf({ after }: Window, { node }: Pick<NodeView, 'node'>) {
   const times = known(node.rtt) ?? [];
-  const own = after.hosts.find(({ role }) => role === 'service');
-  const intrinsic = own === undefined ? undefined : known(own.intrinsic);
+  const intrinsic = known(after.hosts.find(({ role }) => role === 'service')?.intrinsic);
   const medianMs = median(times);
   if (medianMs === undefined || intrinsic === undefined) return undefined;
   const ownMs = Math.max(intrinsic.maxMs, after.loopMaxMs ?? 0);
   const maxMs = Math.max(...times);
   return { count: times.length, medianMs, maxMs, ownMs, aboveMs: maxMs - ownMs };
 }
+
+// --- engines, hosts, domains ------------------------------------------------------------------------------------------
 
 interface Pair<T> {
   readonly now: T;
@@ -119,10 +179,11 @@ export type EngineView = Pair<EngineFacts>;
 export type HostView = Pair<HostFacts>;
 export type DomainView = Pair<DomainFacts>;
 
+/** Engines, the embedded ones included. */
 export function enginesOf({ before, after, seconds }: Window): readonly EngineView[] {
   return after.engines.map((now) => {
     const then = before.engines.find(({ name, endpoint }) => name === now.name && endpoint === now.endpoint);
-    return { now, ...(then && { before: then }), seconds, subject: `${now.endpoint} (${now.name})` };
+    return { now, before: then, seconds, subject: `${now.endpoint} (${now.name})` };
   });
 }
 
@@ -131,7 +192,7 @@ export function hostsOf({ before, after, seconds }: Window): readonly HostView[]
     const then = before.hosts.find(({ name, role }) => name === now.name && role === now.role);
     // The own host is read with every snapshot, whose clock is not stepped; a part has its own times only.
     const own = then === undefined || now.role === 'service' ? seconds : (now.wallMs - then.wallMs) / 1000;
-    return { now, ...(then && { before: then }), seconds: own, subject: `host ${now.name}` };
+    return { now, before: then, seconds: own, subject: `host ${now.name}` };
   });
 }
 
@@ -141,23 +202,18 @@ export function hostPartOf(address: string): string {
   return address.slice(0, Math.max(0, address.lastIndexOf(':'))).replace(/^\[(.*)\]$/, '$1');
 }
 
-/** Whether the address is of this host. Every host has loopback addresses; those of nodes are of the service's host. */
-export function isAt(address: string, { role, addresses }: Pick<HostFacts, 'role' | 'addresses'>): boolean {
-  const isLoopback = address === 'localhost' || address.startsWith('127.') || address === '::1';
-  return isLoopback ? role === 'service' : addresses.includes(address);
+/** The port as it is written. */
+export function portPartOf(address: string): string {
+  return address.slice(address.lastIndexOf(':') + 1);
 }
 
-/** The kernel counts in hundredths of a second: in less time one of them is a large share. */
-export const MIN_CPU_SECONDS = 0.5;
+/** Whether the address is of this host. Every host has loopback addresses; those of nodes are of the service's host. */
+export function isAt(address: string, { role, addresses }: Pick<HostFacts, 'role' | 'addresses'>): boolean {
+  return isLoopback(address) ? role === 'service' : addresses.includes(address);
+}
 
-/** Shares of the CPU time of all processors in the window; undefined without enough of it. */
-export function cpuShares({ now, before }: HostView): { readonly busy: number; readonly stolen: number } | undefined {
-  const [own, then] = [known(now.cpu), before === undefined ? undefined : known(before.cpu)];
-  if (own === undefined || then === undefined) return undefined;
-  const stolen = own.stolenSeconds - then.stolenSeconds;
-  const busy = own.busySeconds - then.busySeconds;
-  const all = stolen + busy + own.idleSeconds - then.idleSeconds;
-  return all >= MIN_CPU_SECONDS ? { busy: busy / all, stolen: stolen / all } : undefined;
+export function isLoopback(address: string): boolean {
+  return address === 'localhost' || address.startsWith('127.') || address === '::1';
 }
 
 /** Domains of the running service; none without one. */
@@ -165,7 +221,7 @@ export function domainsOf({ before, after, seconds }: Window): readonly DomainVi
   const sameProcess = before.service?.processId === after.service?.processId;
   return (after.service?.domains ?? []).map((now) => {
     const then = sameProcess ? before.service?.domains.find(({ domain }) => domain === now.domain) : undefined;
-    return { now, ...(then && { before: then }), seconds, subject: `domain ${now.domain}` };
+    return { now, before: then, seconds, subject: `domain ${now.domain}` };
   });
 }
 
@@ -189,17 +245,57 @@ export function grownEach(
   );
 }
 
-export function fine(subject: string): Observation {
-  return { subject, state: 'fine' };
+// --- judgements -------------------------------------------------------------------------------------------------------
+
+/** The judgement of a check on one subject. Undefined: it is no subject of the check. */
+export type Judgement =
+  | 'fine'
+  | { readonly skipped: string }
+  | (Details & { readonly state: 'raise' | 'hold' })
+  | undefined;
+
+/** A look at each of the subjects. */
+export function each<View extends { readonly subject: string }>(
+  viewsOf: (window: Window) => readonly View[],
+  judge: (view: View, window: Window) => Judgement,
+): Check['look'] {
+  return (window) =>
+    viewsOf(window).flatMap((view): readonly CheckResult[] => {
+      const judgement = judge(view, window);
+      return judgement === undefined ? [] : [resultOf(view.subject, judgement)];
+    });
 }
 
-export function skipped(subject: string, reason: string): Observation {
+function resultOf(subject: string, judgement: NonNullable<Judgement>): CheckResult {
+  if (judgement === 'fine') return { subject, state: 'fine' };
+  if ('skipped' in judgement) return skipped(subject, judgement.skipped);
+  return { subject, ...judgement };
+}
+
+/**
+ * The one way to a finding: its state by the figures, or whether it is wrong at all, and the details that are made only when
+ * they are told.
+ */
+export function finding(state: boolean | 'raise' | 'hold' | 'fine', details: () => Details): NonNullable<Judgement> {
+  if (state === false || state === 'fine') return 'fine';
+  return { state: state === true ? 'raise' : state, ...details() };
+}
+
+export function skip(reason: string): { readonly skipped: string } {
+  return { skipped: reason };
+}
+
+export function tooFew(count: number, least: number, what: string): Judgement {
+  return skip(`${count} ${what} in the window, fewer than ${least}`);
+}
+
+export function skipped(subject: string, reason: string): CheckResult {
   return { subject, state: 'skipped', reason };
 }
 
-/** The reason why a part is missing; for `skipped`. */
-export function reasonOf(part: Part<unknown>): string {
-  return 'skipped' in part ? part.skipped : '';
+/** The reason why a figure is missing; for `skip`. */
+export function whyMissing(figure: Figure<unknown> | undefined): string {
+  return figure !== undefined && 'skipped' in figure ? figure.skipped : '';
 }
 
 /** The state by a figure that is bad when it is high: `raise` from `raises` on, `hold` from `clears` on. */
@@ -208,13 +304,12 @@ export function stateAbove(value: number, { raises, clears }: { readonly raises:
   return value >= clears ? 'hold' : 'fine';
 }
 
-/** The median of the values; undefined without any. */
-export function median(values: readonly number[]): number | undefined {
-  return quantileOf(values, 0.5);
+/** The state of a finding that counts, by whether its raising threshold is passed. */
+export function raiseOrHold(isRaised: boolean): 'raise' | 'hold' {
+  return isRaised ? 'raise' : 'hold';
 }
 
-/** The smallest value that at least this share of the values does not exceed. */
-export function quantileOf(values: readonly number[], share: number): number | undefined {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)];
+/** The lower median of the values; undefined without any. */
+export function median(values: readonly number[]): number | undefined {
+  return values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length / 2) - 1)];
 }

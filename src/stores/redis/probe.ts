@@ -1,5 +1,5 @@
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../operations/doctor/doctor.ts';
-import type { Part } from '../../operations/doctor/facts.ts';
+import type { Figure } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
 import { formatAddress, parseAddress } from '../../schema/units.ts';
 import type { RedisSettings } from './connection.ts';
@@ -93,7 +93,7 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
   const ask: StoreProbe['ask'] = (node, command) => one(node, command, refusalToSend);
 
   /** The list of nodes as this one tells it. */
-  const listFrom = async (asked: string): Promise<Part<readonly ProbedNode[]>> => {
+  const listFrom = async (asked: string): Promise<Figure<readonly ProbedNode[]>> => {
     if (settings.kind === 'sentinel') {
       const about = ['MASTER', 'REPLICAS', 'SENTINELS'].map((sub) => ['SENTINEL', sub, settings.master]);
       const [master, replicas, sentinels] = (await checked(asked, about, refusalToSend)).map(partIn);
@@ -132,7 +132,7 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
     }
   };
 
-  const nodes = async (): Promise<Part<readonly ProbedNode[]>> => {
+  const nodes = async (): Promise<Figure<readonly ProbedNode[]>> => {
     const list = await firstKnown(sources(), listFrom);
     if ('known' in list && list.known.length > 0) keep(list.known);
     // The only server is known without its help; that it does not answer is told by its figures.
@@ -156,11 +156,11 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
   };
 }
 
-function partIn(reply: ProbeReply): Part<unknown> {
+function partIn(reply: ProbeReply): Figure<unknown> {
   return reply.kind === 'reply' ? { known: reply.reply } : { skipped: reply.detail };
 }
 
-function knownIn(part: Part<unknown> | undefined): unknown {
+function knownIn(part: Figure<unknown> | undefined): unknown {
   return part !== undefined && 'known' in part ? part.known : undefined;
 }
 
@@ -168,13 +168,16 @@ function knownIn(part: Part<unknown> | undefined): unknown {
  * The first list that a node tells. The next node is asked when one has failed, or is silent for `NEXT_AFTER_MS`: the first
  * one may be stopped.
  */
-function firstKnown<T>(sources: readonly string[], listFrom: (source: string) => Promise<Part<T>>): Promise<Part<T>> {
-  const { promise, resolve } = Promise.withResolvers<Part<T>>();
+function firstKnown<T>(
+  sources: readonly string[],
+  listFrom: (source: string) => Promise<Figure<T>>,
+): Promise<Figure<T>> {
+  const { promise, resolve } = Promise.withResolvers<Figure<T>>();
   const rest = [...sources];
   let pending = 0;
   let timer: NodeJS.Timeout | undefined;
   let problem = 'no node is configured';
-  const settle = (part: Part<T>): void => {
+  const settle = (part: Figure<T>): void => {
     clearTimeout(timer);
     clearTimeout(end);
     rest.length = 0;

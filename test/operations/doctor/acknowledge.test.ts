@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acknowledge, readAcknowledgements } from '../../../src/operations/doctor/acknowledge.ts';
-import type { Finding } from '../../../src/operations/doctor/doctor.ts';
+import type { Finding } from '../../../src/operations/doctor/report.ts';
 
 const CHECKS = new Set(['store-replicas', 'host-thp']);
 const NOW = Date.parse('2026-11-25T12:00:00Z');
@@ -9,8 +9,19 @@ const read = (text: string) => readAcknowledgements(text, NOW, CHECKS);
 
 function finding(check: string, subject: string): Finding {
   return {
-    ...{ check, subject, area: 'store', severity: 'info', title: '', evidence: '', figures: {}, advice: [] },
-    ...{ seen: '', threshold: '', why: '', source: '', sinceMs: 0 },
+    check,
+    subject,
+    area: 'store',
+    severity: 'info',
+    title: '',
+    evidence: '',
+    figures: {},
+    advice: [],
+    seen: '',
+    threshold: '',
+    why: '',
+    source: '',
+    sinceMs: 0,
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AREAS, type Check, isCheap } from '../../../src/operations/doctor/check.ts';
+import { CHECK_AREAS, type Check, isCheap } from '../../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
 
 export const PAGE = join(import.meta.dirname, '../../../src/operations/doctor/README.md');
@@ -22,7 +22,7 @@ function tables(): string {
   const head = `${CHECKS.length} checks; the ${cheap} marked • also run inside the service.`;
   return [
     head,
-    ...AREAS.map((area) =>
+    ...CHECK_AREAS.map((area) =>
       tableOf(
         area,
         CHECKS.filter((check) => check.area === area),

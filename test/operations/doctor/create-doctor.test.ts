@@ -7,9 +7,10 @@ import { MAX_ACKNOWLEDGEMENT_BYTES } from '../../../src/operations/doctor/acknow
 import { isCheap } from '../../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
 import { createDoctor, ENABLES } from '../../../src/operations/doctor/create-doctor.ts';
-import { type DoctorEvent, ENABLE_NAMES, type StoreProbe } from '../../../src/operations/doctor/doctor.ts';
+import type { DoctorEvent, StoreProbe } from '../../../src/operations/doctor/doctor.ts';
 import { createExaminer, type Examiner } from '../../../src/operations/doctor/examiner.ts';
 import type { EngineFacts, Snapshot } from '../../../src/operations/doctor/facts.ts';
+import { ENABLE_NAMES } from '../../../src/operations/doctor/report.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeEngineProbe, createFakeStoreProbe, silentEngine } from './fake-probes.ts';
 import { engineWith, hostWith } from './harness.ts';
@@ -41,11 +42,20 @@ function openDoctor(
   const events: DoctorEvent[] = [];
   const snapshots: Snapshot[] = [];
   const doctor = createDoctor({
-    ...{ examiner, stores, intervalMs, clock },
-    ...(acknowledged === undefined ? {} : { acknowledged }),
+    examiner: {
+      ...examiner,
+      snapshot: async (depth) => {
+        const snapshot = await examiner.snapshot(depth);
+        snapshots.push(snapshot);
+        return snapshot;
+      },
+    },
+    stores,
+    intervalMs,
+    acknowledged,
+    clock,
     random: () => random,
     observe: (event) => events.push(event),
-    onSnapshot: (snapshot) => snapshots.push(snapshot),
   });
   t.after(doctor.close);
   const advance = async (ms: number): Promise<void> => {

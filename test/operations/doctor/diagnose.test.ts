@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
-import type { HostPart } from '../../../src/operations/doctor/collect/host-part.ts';
-import { diagnose, mergeParts, windowsOf } from '../../../src/operations/doctor/diagnose.ts';
+import { diagnose } from '../../../src/operations/doctor/diagnose.ts';
 import type { Snapshot } from '../../../src/operations/doctor/facts.ts';
 import { hostPartOf } from '../../../src/operations/doctor/window.ts';
 import { silentEngine } from './fake-probes.ts';
 import {
-  engineWith,
   HEALTHY_NODE,
   hostWith,
   laterNode,
   nodeWith,
-  raisedBy,
   serviceWith,
   snapshotWith,
   storeWith,
@@ -29,83 +25,17 @@ function seriesOf(change: (at: number) => Partial<Snapshot>): readonly Snapshot[
   );
 }
 
-/** The part of a host with this address beside the loopback one. */
-function partOf(name: string, address: string, length = SNAPSHOTS): HostPart {
-  const snapshots = Array.from({ length }, (_, at) =>
-    hostWith({ ...{ name, role: 'part', addresses: ['127.0.0.1', address] }, wallMs: WALL_MS + 5000 + at * MS }),
-  );
-  return { version: 1, snapshots };
-}
-
 const host = (at: number) => hostWith({ wallMs: WALL_MS + at * MS });
 
-// --- parts ------------------------------------------------------------------------------------------------------------
-
-test('parts follow the host of the service in their order, and one with a name that is taken gets another', () => {
-  const merged = mergeParts(
-    seriesOf((at) => ({ hosts: [host(at)] })),
-    [partOf('db', '10.0.0.7'), partOf('web-1', '10.0.0.8'), partOf('db', '10.0.0.9'), partOf('db', '10.0.0.10')],
-  );
-  for (const { hosts } of merged) {
-    assert.deepEqual(
-      hosts.map(({ name, addresses }) => `${name} ${addresses[1]}`),
-      ['web-1 10.0.0.1', 'db 10.0.0.7', 'web-1 (part 2) 10.0.0.8', 'db (part 2) 10.0.0.9', 'db (part 3) 10.0.0.10'],
-    );
-  }
-});
-
-test('the snapshots of a part are joined in their order', () => {
-  const merged = mergeParts(
-    seriesOf((at) => ({ hosts: [host(at)] })),
-    [partOf('db', '10.0.0.7')],
-  );
-  assert.deepEqual(
-    merged.map(({ hosts }) => hosts[1]?.wallMs),
-    [0, 1, 2, 3].map((at) => WALL_MS + 5000 + at * MS),
-  );
-});
-
-test('a part with fewer snapshots stands still at its last one, and a window without time raises nothing', () => {
-  const merged = mergeParts(
-    seriesOf((at) => ({ hosts: [host(at)] })),
-    [partOf('db', '10.0.0.7', 2)],
-  );
-  assert.deepEqual(
-    merged.map(({ hosts }) => hosts[1]?.wallMs),
-    [0, 1, 1, 1].map((at) => WALL_MS + 5000 + at * MS),
-  );
-  for (const window of windowsOf(merged)) assert.deepEqual(raisedBy(CHECKS, window), []);
-});
-
 // --- reports ----------------------------------------------------------------------------------------------------------
-
-test('hosts of stores and servers are unseen without a part of theirs, and those of names always', () => {
-  const nodes = ['127.0.0.1:6379', '10.0.0.1:6380', '10.0.0.7:6379', '10.0.0.7:6380', '[fd00::7]:6379', 'redis-1:6379'];
-  const snapshots = seriesOf((at) => ({
-    hosts: [host(at)],
-    stores: [
-      storeWith(
-        {},
-        nodes.map((address) => nodeWith({ address })),
-      ),
-    ],
-    engines: [
-      engineWith({ endpoint: '10.0.0.9:9306' }),
-      engineWith({ name: 'engine of cars', endpoint: 'localhost:9306' }),
-      engineWith({ name: 'engine of boats', kind: 'sqlite', endpoint: 'embedded' }),
-    ],
-  }));
-  const unseen = (parts: readonly HostPart[]): readonly string[] =>
-    diagnose(mergeParts(snapshots, parts), { tookMs: 0 }).looked.unseen;
-  assert.deepEqual(unseen([]), ['10.0.0.7', 'fd00::7', 'redis-1', '10.0.0.9']);
-  assert.deepEqual(unseen([partOf('db', '10.0.0.7'), partOf('redis-1', 'fd00::7')]), ['redis-1', '10.0.0.9']);
-});
 
 test('a report tells what was looked at, and the nodes that did not answer', () => {
   const silent = nodeWith({ address: '127.0.0.1:6380', parts: { info: { skipped: 'no reply within 2 s' } } });
   const { looked, windows, windowSeconds, atMs } = diagnose(
     seriesOf((at) => ({
-      ...{ hosts: [host(at)], service: serviceWith(), engines: [silentEngine()] },
+      hosts: [host(at)],
+      service: serviceWith(),
+      engines: [silentEngine()],
       stores: [
         storeWith({}, [HEALTHY_NODE, silent]),
         storeWith({ name: 'control store', domains: [], nodes: { skipped: 'no node answered' } }),
@@ -116,12 +46,14 @@ test('a report tells what was looked at, and the nodes that did not answer', () 
   assert.deepEqual(looked, {
     stores: [
       {
-        ...{ name: 'store of goods', kind: 'standalone' },
-        ...{ nodes: [HEALTHY_NODE.address, silent.address], unreached: [silent.address] },
+        name: 'store of goods',
+        kind: 'standalone',
+        nodes: [HEALTHY_NODE.address, silent.address],
+        unreached: [silent.address],
       },
       { name: 'control store', kind: 'standalone', nodes: [], unreached: [] },
     ],
-    engines: [{ name: 'engine of goods', endpoint: '127.0.0.1:9306' }],
+    engines: [{ name: 'engine of goods', endpoint: '127.0.0.1:9306', version: undefined }],
     hosts: ['web-1'],
     unseen: [],
     service: true,

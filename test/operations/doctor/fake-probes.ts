@@ -1,5 +1,5 @@
 import type { EngineProbe, ProbedNode, ProbeReply, StoreProbe } from '../../../src/operations/doctor/doctor.ts';
-import type { EngineFacts, Part, Snapshot } from '../../../src/operations/doctor/facts.ts';
+import type { EngineFacts, Figure, Snapshot } from '../../../src/operations/doctor/facts.ts';
 import { engineWith, HEALTHY_INFO, storeWith } from './harness.ts';
 
 export interface FakeStoreProbe extends StoreProbe {
@@ -14,7 +14,7 @@ export function createFakeStoreProbe(
     readonly name?: string;
     readonly domains?: readonly string[];
     readonly hostNames?: readonly string[];
-    readonly nodes?: Part<readonly ProbedNode[]>;
+    readonly nodes?: Figure<readonly ProbedNode[]>;
     /** Words of the refusal of a change, by its node. */
     readonly refusing?: Readonly<Record<string, string>>;
     /** Microseconds in the reply to TIME. */

@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Check, Observation } from '../../../src/operations/doctor/check.ts';
+import type { Check, CheckResult } from '../../../src/operations/doctor/check.ts';
 import type { Snapshot } from '../../../src/operations/doctor/facts.ts';
 import { createJudge } from '../../../src/operations/doctor/judge.ts';
 
-type State = Observation['state'];
+type State = CheckResult['state'];
 
 /** A check that sees the next state of a list in each window; undefined: it sees no subject. */
 function checkOf(states: readonly (State | undefined)[], subject = 'node'): Check {
   const left = [...states];
   return {
-    ...{ id: 'store-test', area: 'store', severity: 'warning', title: 'a fault', needs: ['info'], minimum: 'none' },
-    ...{ raises: '≥ 2', clears: '< 1', why: 'because', source: 'a source' },
+    id: 'store-test',
+    area: 'store',
+    severity: 'warning',
+    title: 'a fault',
+    needs: ['info'],
+    minimum: 'none',
+    raises: '≥ 2',
+    clears: '< 1',
+    why: 'because',
+    source: 'a source',
     look: () => {
       const state = left.shift();
       if (state === undefined) return [];
@@ -23,7 +31,12 @@ function checkOf(states: readonly (State | undefined)[], subject = 'node'): Chec
 }
 
 const snapshot = (at: number): Snapshot => ({
-  ...{ atMs: at * 1000, wallMs: at * 1000, depth: 'full', stores: [], engines: [], hosts: [] },
+  atMs: at * 1000,
+  wallMs: at * 1000,
+  depth: 'full',
+  stores: [],
+  engines: [],
+  hosts: [],
 });
 
 /** Whether the finding stands after each window. */
@@ -119,9 +132,10 @@ test('subjects that come and go leave nothing behind', () => {
 test('a check that throws is told as one that could not be made, the others are made, and its finding stays a while', () => {
   let isBroken = false;
   const sound = checkOf(['raise', 'raise', 'raise', 'raise', 'raise'], 'other');
-  const raising: Observation = { subject: 'node', state: 'raise', evidence: '', figures: {}, advice: [] };
+  const raising: CheckResult = { subject: 'node', state: 'raise', evidence: '', figures: {}, advice: [] };
   const broken: Check = {
-    ...{ ...checkOf([]), id: 'store-broken' },
+    ...checkOf([]),
+    id: 'store-broken',
     look: () => {
       if (isBroken) throw new TypeError('no such field');
       return [raising];

@@ -49,8 +49,8 @@ test('passwords, tokens and texts of queries are in no part of redacted snapshot
   const node = nodeWith({
     config: { requirepass: PASSWORD, masterauth: PASSWORD, 'tls-key-file-pass': PASSWORD },
     parts: {
-      memory: {
-        skipped: `MEMORY STATS is refused: ERR unknown command 'MEMORY', with args beginning with: '${PASSWORD}'`,
+      memoryAdvice: {
+        skipped: `MEMORY DOCTOR is refused: ERR unknown command 'MEMORY', with args beginning with: '${PASSWORD}'`,
       },
       clients: { skipped: `CLIENT LIST is refused: ERR syntax near "${QUERY}` },
       latency: { skipped: `connect redis://default:${PASSWORD}@10.0.0.7:6379 failed` },
@@ -62,7 +62,13 @@ test('passwords, tokens and texts of queries are in no part of redacted snapshot
       },
       keys: {
         known: {
-          ...{ sampled: 3, total: 3, seen: 3, sizes: [], ours: 0, oursWithoutExpiry: 0, foreign: 3 },
+          sampled: 3,
+          total: 3,
+          seen: 3,
+          sizes: [],
+          ours: 0,
+          oursWithoutExpiry: 0,
+          foreign: 3,
           biggest: [{ name: `login:${PASSWORD}`, type: 'string', bytes: 5e6 }],
           longest: [{ name: `q:${QUERY}`, type: 'hash', bytes: 5e6, members: 1e6 }],
         },

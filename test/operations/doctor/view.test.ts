@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Finding, Looked, Skipped } from '../../../src/operations/doctor/doctor.ts';
+import type { Finding, Looked, Skipped } from '../../../src/operations/doctor/report.ts';
 import {
   aboveInfo,
   countsOf,
   coverageText,
+  healthText,
   historyText,
   lookedLines,
   severityOf,
   skippedViews,
   unseenText,
-  verdictText,
 } from '../../../src/operations/doctor/view.mjs';
 
 const withSeverity = (severity: string): Finding => ({ severity }) as Finding;
@@ -18,7 +18,7 @@ const plain = (text: string | undefined): string | undefined => text?.replaceAll
 
 test('the verdict counts findings most severe first; info and accepted ones leave it healthy', () => {
   const verdict = (severities: readonly string[], accepted = 0): string =>
-    verdictText({
+    healthText({
       findings: severities.map(withSeverity),
       acknowledged: Array.from({ length: accepted }, () => withSeverity('critical')),
     });

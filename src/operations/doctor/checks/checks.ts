@@ -1,15 +1,14 @@
-import { AREAS, type Check } from '../check.ts';
+import { CHECK_AREAS, type Check, checkOf } from '../check.ts';
 import { ENGINE_CHECKS } from './engine.ts';
-import { HOST_CHECKS } from './host.ts';
-import { NETWORK_CHECKS } from './network.ts';
+import { HOST_CHECKS, NETWORK_CHECKS } from './network.ts';
 import { PATTERN_CHECKS } from './patterns.ts';
 import { SERVICE_CHECKS } from './service.ts';
 import { CLIENT_CHECKS } from './store-clients.ts';
 import { CLUSTER_CHECKS } from './store-cluster.ts';
 import { COMMAND_CHECKS } from './store-commands.ts';
-import { DURABILITY_CHECKS } from './store-durability.ts';
 import { KEY_CHECKS } from './store-keys.ts';
 import { MEMORY_CHECKS } from './store-memory.ts';
+import { REPLICATION_CHECKS } from './store-replication.ts';
 
 /** Every check, in the order of README.md. */
 export const CHECKS: readonly Check[] = [
@@ -17,14 +16,14 @@ export const CHECKS: readonly Check[] = [
   ...COMMAND_CHECKS,
   ...KEY_CHECKS,
   ...MEMORY_CHECKS,
-  ...DURABILITY_CHECKS,
+  ...REPLICATION_CHECKS,
   ...CLUSTER_CHECKS,
   ...ENGINE_CHECKS,
   ...NETWORK_CHECKS,
   ...HOST_CHECKS,
   ...SERVICE_CHECKS,
   ...PATTERN_CHECKS,
-];
+].map(checkOf);
 
 export const CHECK_IDS: ReadonlySet<string> = new Set(CHECKS.map(({ id }) => id));
 
@@ -34,4 +33,4 @@ export function checksNamed(name: string): readonly Check[] {
 }
 
 /** All words that `checksNamed` knows. */
-export const CHECK_WORDS: readonly string[] = [...AREAS, ...CHECK_IDS];
+export const CHECK_WORDS: readonly string[] = [...CHECK_AREAS, ...CHECK_IDS];

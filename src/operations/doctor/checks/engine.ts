@@ -1,92 +1,84 @@
 import { countText, durationText, percentText } from '../../../report/format.mjs';
-import type { Check, Observation, Window } from '../check.ts';
+import type { CheckRule, Window } from '../check.ts';
 import { known } from '../facts.ts';
-import { type EngineView, fine, reasonOf, skipped, stateAbove } from '../window.ts';
-import { grown, isRefused, mysql, NO_PAIR, searchdsAt, serversOf } from './engine-figures.ts';
+import {
+  type EngineView,
+  each,
+  finding,
+  type Judgement,
+  NO_PAIR,
+  portPartOf,
+  skip,
+  stateAbove,
+  tooFew,
+  whyMissing,
+} from '../window.ts';
+import { mysql, refusesConnections, searchdsAt, searchServersOf, statusGrown } from './engine-figures.ts';
 import { INDEX_CHECKS } from './engine-index.ts';
 
 /** Search servers: whether they answer, how long queries take in them, and their connections. */
 
-function unreachable(window: Window): readonly Observation[] {
-  return serversOf(window).map(({ now, subject }): Observation => {
-    // A server that refuses SHOW STATUS has told its version.
-    if (known(now.status) !== undefined || known(now.version) !== undefined) return fine(subject);
-    const reason = reasonOf(now.status);
-    if (isRefused(now)) return skipped(subject, `it refuses connections: ${reason}`);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: `SHOW STATUS got no answer: ${reason}.`,
-      figures: { reason },
-      advice: [
-        `By hand: ${mysql(now, 'SHOW STATUS')}`,
-        'Its process and its log: systemctl status sphinxsearch manticore; tail /var/log/sphinxsearch/searchd.log',
-        'searchd is not started again after SIGKILL: Restart=always in its unit',
-      ],
-    };
-  });
-}
-
 // --- connections ------------------------------------------------------------------------------------------------------
 
-function maxedOut(window: Window): readonly Observation[] {
-  return serversOf(window).map((view): Observation => {
-    const { subject, now, seconds } = view;
-    const limit = limitOf(window, view);
-    const count = isRefused(now) ? 1 : grown(view, 'maxed_out');
-    if (count === undefined) return skipped(subject, reasonOf(now.status) || NO_PAIR);
-    if (count === 0) return fine(subject);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: isRefused(now)
-        ? `The doctor's own connection was refused: ${reasonOf(now.status)}.`
-        : `${countText(count)} connections were refused in ${durationText(1000 * seconds)}${limit === undefined ? '' : `; the server takes ${countText(limit)}`}.`,
-      figures: { refused: count, ...(limit !== undefined && { limit }) },
-      advice: [
-        'In its configuration: max_children = 100 (Manticore: max_connections = 100), then restart it',
-        `Or fewer permits: domains.${now.domains[0]}.engine.maxConcurrent; permits of all domains and connections of other clients together must stay below the maximum.`,
-        `Its clients, on its machine: ss -tn state established '( sport = :${portOf(now.endpoint)} )'`,
-      ],
-    };
-  });
+function maxedOut(view: EngineView, window: Window): Judgement {
+  const { now, seconds } = view;
+  const limit = limitOf(window, view);
+  const isRefused = refusesConnections(now);
+  const count = isRefused ? 1 : statusGrown(view, 'maxed_out');
+  if (count === undefined) return skip(whyMissing(now.status) || NO_PAIR);
+  return finding(count > 0, () => ({
+    evidence: isRefused
+      ? `The doctor's own connection was refused: ${whyMissing(now.status)}.`
+      : `${countText(count)} connections were refused in ${durationText(1000 * seconds)}${limit === undefined ? '' : `; the server takes ${countText(limit)}`}.`,
+    figures: { refused: count, ...(limit !== undefined && { limit }) },
+    advice: [
+      'In its configuration: max_children = 100 (Manticore: max_connections = 100), then restart it',
+      `Or fewer permits: domains.${now.domains[0]}.engine.maxConcurrent; permits of all domains and connections of other clients together must stay below the maximum.`,
+      `Its clients, on its machine: ss -tn state established '( sport = :${Number(portPartOf(now.endpoint))} )'`,
+    ],
+  }));
 }
 
 const POOLS = { raises: 0.8, clears: 0.7 };
 
-/** The pools of all domains on one server share its connections, and each process has one of the doctor's for each index. */
-function connections(window: Window): readonly Observation[] {
-  const servers = Map.groupBy(serversOf(window), ({ now }) => now.endpoint);
+/** One search server with the indexes of it that domains use. */
+interface SharedEngine {
+  /** `engine 127.0.0.1:9306`. */
+  readonly subject: string;
+  readonly views: readonly EngineView[];
+  /** Permits by domain: each endpoint of a domain gets an equal share of the domain's. */
+  readonly permits: ReadonlyMap<string, number>;
+}
+
+function sharedEnginesOf(window: Window): readonly SharedEngine[] {
+  const servers = Map.groupBy(searchServersOf(window), ({ now }) => now.endpoint);
   const endpointsOf = (domain: string): number =>
     [...servers.values()].filter((views) => views.some(({ now }) => now.domains.includes(domain))).length;
-  return [...servers].map(([endpoint, views]): Observation => {
-    const subject = `engine ${endpoint}`;
-    const [limit] = views.flatMap((view) => limitOf(window, view) ?? []);
-    if (limit === undefined) {
-      return skipped(subject, reasonOf(views[0]?.now.maxConnections ?? { skipped: '' }) || 'no maximum is known');
-    }
-    const permits = new Map(
-      views.flatMap(({ now: { domains, settings } }) =>
-        domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
-      ),
+  return [...servers].map(([endpoint, views]) => {
+    const shares = views.flatMap(({ now: { domains, settings } }) =>
+      domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
     );
-    const processes = processesOf(window);
-    const needed = [...permits.values()].reduce((sum, share) => sum + share, processes * views.length);
-    const state = stateAbove(needed / limit, POOLS);
-    if (state === 'fine') return fine(subject);
-    const named = [...permits].map(([domain, share]) => `${domain} ${share}`).join(', ');
-    return {
-      ...{ subject, state },
-      evidence: `The permits (${named}) and the doctor's own connections (${processes} ${processes === 1 ? 'process' : 'processes'}) are ${countText(needed)} of the ${countText(limit)} connections that the server takes.`,
-      figures: { needed, limit, share: needed / limit, processes },
-      advice: [
-        `In its configuration: max_children = ${2 * needed} (Manticore: max_connections = ${2 * needed}), then restart it`,
-        `Or fewer permits: domains.${[...permits.keys()][0]}.engine.maxConcurrent`,
-      ],
-    };
+    return { subject: `engine ${endpoint}`, views, permits: new Map(shares) };
   });
 }
 
-function processesOf({ after }: Window): number {
-  return Math.max(1, known(after.service?.fleet ?? { skipped: '' })?.length ?? 1);
+/** The pools of all domains on one server share its connections, and each process has one of the doctor's for each index. */
+function connections({ views, permits }: SharedEngine, window: Window): Judgement {
+  const [limit] = views.flatMap((view) => limitOf(window, view) ?? []);
+  if (limit === undefined) return skip(whyMissing(views[0]?.now.maxConnections) || 'no maximum is known');
+  // 0: the server takes any number.
+  if (limit === 0) return 'fine';
+  const processes = Math.max(1, known(window.after.service?.fleet)?.length ?? 1);
+  const needed = [...permits.values()].reduce((sum, share) => sum + share, processes * views.length);
+  const named = [...permits].map(([domain, share]) => `${domain} ${share}`).join(', ');
+  return finding(stateAbove(needed / limit, POOLS), () => ({
+    evidence: `The permits (${named}) and the doctor's own connections (${processes} ${processes === 1 ? 'process' : 'processes'}) are ${countText(needed)} of the ${countText(limit)} connections that the server takes.`,
+    figures: { needed, limit, share: needed / limit, processes },
+    advice: [
+      `In its configuration: max_children = ${2 * needed} (Manticore: max_connections = ${2 * needed}), then restart it`,
+      `Or fewer permits: domains.${[...permits.keys()][0]}.engine.maxConcurrent`,
+    ],
+  }));
 }
 
 /** The maximum that the server tells, or that the configuration of a searchd on a seen host has. */
@@ -96,81 +88,48 @@ function limitOf(window: Window, { now }: EngineView): number | undefined {
   return searchdsAt(window, now).flatMap(({ maxChildren = 0 }) => (maxChildren > 0 ? [maxChildren] : []))[0];
 }
 
-function portOf(endpoint: string): number {
-  return Number(endpoint.slice(endpoint.lastIndexOf(':') + 1));
-}
-
 // --- time -------------------------------------------------------------------------------------------------------------
 
 const WALL = { raises: 0.5, clears: 0.35, queries: 20 };
 
-function wall(window: Window): readonly Observation[] {
-  return serversOf(window).map((view): Observation => {
-    const { subject, now } = view;
-    const [queries, wallSeconds] = [grown(view, 'queries'), grown(view, 'query_wall')];
-    if (known(now.status)?.['query_wall'] === 'OFF') return skipped(subject, 'the server does not count query_wall');
-    if (queries === undefined || wallSeconds === undefined) return skipped(subject, reasonOf(now.status) || NO_PAIR);
-    if (queries < WALL.queries) {
-      return skipped(subject, `${queries} queries in the window, fewer than ${WALL.queries}`);
-    }
-    const meanMs = (1000 * wallSeconds) / queries;
-    const { deadlineMs, maxConcurrent } = now.settings;
-    const state = stateAbove(meanMs / deadlineMs, WALL);
-    if (state === 'fine') return fine(subject);
-    return {
-      ...{ subject, state },
-      evidence: `${countText(queries)} queries took ${durationText(meanMs)} each on average in the server itself, and clients are answered without it after ${durationText(deadlineMs)} (engine.deadline).`,
-      figures: { queries, meanMs, deadlineMs },
-      advice: [
-        `If its cores are busy: domains.${now.domains[0]}.engine.maxConcurrent: ${Math.max(1, Math.floor(maxConcurrent / 2))} (2–4 for each core), or another server: engine.mirrors`,
-        'Find the slow ones: query_log = /var/log/sphinxsearch/query.log and query_log_format = sphinxql in its configuration',
-      ],
-    };
-  });
+function wall(view: EngineView): Judgement {
+  const { now } = view;
+  const [queries, wallSeconds] = [statusGrown(view, 'queries'), statusGrown(view, 'query_wall')];
+  if (known(now.status)?.['query_wall'] === 'OFF') return skip('the server does not count query_wall');
+  if (queries === undefined || wallSeconds === undefined) return skip(whyMissing(now.status) || NO_PAIR);
+  if (queries < WALL.queries) return tooFew(queries, WALL.queries, 'queries');
+  const meanMs = (1000 * wallSeconds) / queries;
+  const { deadlineMs, maxConcurrent } = now.settings;
+  return finding(stateAbove(meanMs / deadlineMs, WALL), () => ({
+    evidence: `${countText(queries)} queries took ${durationText(meanMs)} each on average in the server itself, and clients are answered without it after ${durationText(deadlineMs)} (engine.deadline).`,
+    figures: { queries, meanMs, deadlineMs },
+    advice: [
+      `If its cores are busy: domains.${now.domains[0]}.engine.maxConcurrent: ${Math.max(1, Math.floor(maxConcurrent / 2))} (2–4 for each core), or another server: engine.mirrors`,
+      'Find the slow ones: query_log = /var/log/sphinxsearch/query.log and query_log_format = sphinxql in its configuration',
+    ],
+  }));
 }
 
 const LATENCY = { raises: 250, clears: 100 };
 
-function latency(window: Window): readonly Observation[] {
+function latency({ now }: EngineView, { after }: Window): Judgement {
+  const rttMs = known(now.rttMs);
+  if (rttMs === undefined) return skip(whyMissing(now.rttMs));
+  const state = stateAbove(rttMs, LATENCY);
   // The time is taken by this process: a late event loop would be counted as the server's.
-  const ownDelayMs = window.after.service?.loop.delayMs ?? 0;
-  return serversOf(window).map(({ now, subject }): Observation => {
-    const rttMs = known(now.rttMs);
-    if (rttMs === undefined) return skipped(subject, reasonOf(now.rttMs));
-    const state = stateAbove(rttMs, LATENCY);
-    if (state === 'fine') return fine(subject);
-    if (ownDelayMs > rttMs / 4) {
-      return skipped(subject, `the event loop of this process is ${durationText(ownDelayMs)} late`);
-    }
-    return {
-      ...{ subject, state },
-      evidence: `SHOW STATUS, which reads no index, took ${durationText(rttMs)}.`,
-      figures: { rttMs },
-      advice: [
-        'Its processors, on its machine: top -H -p $(pidof searchd)',
-        'The way to it: npm run serpcache -- doctor --only network',
-        `Fewer queries at a time: domains.${now.domains[0]}.engine.maxConcurrent; or another server: engine.mirrors`,
-      ],
-    };
-  });
-}
-
-function longThreads(window: Window): readonly Observation[] {
-  return serversOf(window).map(({ now, subject }): Observation => {
-    const threads = known(now.threads);
-    if (threads === undefined) return skipped(subject, reasonOf(now.threads));
-    const { hardDeadlineMs } = now.settings;
-    if (threads.longestMs < hardDeadlineMs) return fine(subject);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: `A query has been running for ${durationText(threads.longestMs)}, beside ${countText(threads.count - 1)} others; serpcache gives its own up after ${durationText(hardDeadlineMs)} (engine.hardDeadline).`,
-      figures: { longestMs: threads.longestMs, threads: threads.count, hardDeadlineMs },
-      advice: [
-        `Its text: ${mysql(now, 'SHOW THREADS')}`,
-        'Bound what one query may cost: expansion_limit = 32 in its configuration; OPTION max_query_time=2000 in queries of other clients',
-      ],
-    };
-  });
+  const ownDelayMs = after.service?.loop.delayMs ?? 0;
+  if (state !== 'fine' && ownDelayMs > rttMs / 4) {
+    return skip(`the event loop of this process is ${durationText(ownDelayMs)} late`);
+  }
+  return finding(state, () => ({
+    evidence: `SHOW STATUS, which reads no index, took ${durationText(rttMs)}.`,
+    figures: { rttMs },
+    advice: [
+      'Its processors, on its machine: top -H -p $(pidof searchd)',
+      'The way to it: npm run serpcache -- doctor --only network',
+      `Fewer queries at a time: domains.${now.domains[0]}.engine.maxConcurrent; or another server: engine.mirrors`,
+    ],
+  }));
 }
 
 // --- version ----------------------------------------------------------------------------------------------------------
@@ -179,110 +138,123 @@ function longThreads(window: Window): readonly Observation[] {
 const MANTICORE = /^[\d.]+ [0-9a-f]+@\d+/;
 const TESTED = { sphinx: /^2\.2\.11\b/, manticore: /^(?:29\.|0\.0\.0 2f9c226b6@)/ };
 
-function kind(window: Window): readonly Observation[] {
-  return serversOf(window).map(({ now, subject }): Observation => {
-    const version = known(now.version);
-    if (version === undefined) return skipped(subject, reasonOf(now.version));
-    const actual = MANTICORE.test(version) ? 'manticore' : TESTED.sphinx.test(version) ? 'sphinx' : now.kind;
-    if (actual === now.kind) return fine(subject);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: `engine.kind is ${now.kind}, and the server says that its version is “${version}”.`,
-      figures: { configured: now.kind, version },
-      advice: now.domains.map((domain) => `domains.${domain}.engine.kind: ${actual}`),
-    };
-  });
-}
-
-function version(window: Window): readonly Observation[] {
-  return serversOf(window).map(({ now, subject }): Observation => {
-    const told = known(now.version);
-    if (told === undefined) return skipped(subject, reasonOf(now.version));
-    if (TESTED.sphinx.test(told) || TESTED.manticore.test(told)) return fine(subject);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: `The server's version is “${told}”; Sphinx 2.2.11 and Manticore 29.0.2 were tested.`,
-      figures: { version: told },
-      advice: ['Run the contract of the engine against it: npm test -- test/engines/sphinx'],
-    };
-  });
-}
-
-const STATUS = { area: 'engine', needs: ['engine-status'] } as const;
-
-export const ENGINE_CHECKS: readonly Check[] = [
+export const ENGINE_CHECKS: readonly CheckRule[] = [
   {
-    ...STATUS,
-    ...{ id: 'engine-unreachable', severity: 'critical', title: 'a search server does not answer' },
-    ...{ minimum: 'none', raises: 'no connection, or no reply to SHOW STATUS within 1.8 s', clears: 'it answers' },
+    id: 'engine-unreachable',
+    severity: 'critical',
+    title: 'a search server does not answer',
+    needs: ['engine-status'],
+    raises: 'no connection, or no reply to SHOW STATUS within 1.8 s',
+    clears: 'it answers',
     why: 'Pages that are not stored cannot be computed: only stale pages and the lifeboat are left.',
     source: 'measured: a stopped searchd accepts connections and sends nothing; a killed one refuses them',
-    look: unreachable,
+    look: each(searchServersOf, ({ now }) => {
+      // A server that refuses SHOW STATUS has told its version.
+      if (known(now.status) !== undefined || known(now.version) !== undefined) return 'fine';
+      const reason = whyMissing(now.status);
+      if (refusesConnections(now)) return skip(`it refuses connections: ${reason}`);
+      return finding(true, () => ({
+        evidence: `SHOW STATUS got no answer: ${reason}.`,
+        figures: { reason },
+        advice: [
+          `By hand: ${mysql(now, 'SHOW STATUS')}`,
+          'Its process and its log: systemctl status sphinxsearch manticore; tail /var/log/sphinxsearch/searchd.log',
+          'searchd is not started again after SIGKILL: Restart=always in its unit',
+        ],
+      }));
+    }),
   },
   {
-    ...STATUS,
-    ...{ id: 'engine-maxed-out', severity: 'critical', title: 'a search server refuses connections' },
+    id: 'engine-maxed-out',
+    severity: 'critical',
+    title: 'a search server refuses connections',
+    needs: ['engine-status'],
     minimum: 'two readings of one run',
     raises: 'maxed_out grows, or the connection of the doctor is refused',
     clears: 'it does not grow in the window',
     why: 'Each refused connection is a search without its engine, and a failure for the breaker.',
     source:
       'Sphinx 2.2 manual, “max_children”; measured: with 64 the 65th gets “Too many connections”, idle ones count',
-    look: maxedOut,
+    look: each(searchServersOf, maxedOut),
   },
   {
-    ...{ id: 'engine-connections', area: 'engine', severity: 'warning', title: 'pools nearly fill a search server' },
-    ...{ needs: ['engine-index', 'servers', 'fleet'], minimum: 'a known maximum' },
+    id: 'engine-connections',
+    severity: 'warning',
+    title: 'pools nearly fill a search server',
+    needs: ['engine-index', 'servers', 'fleet'],
+    minimum: 'a known maximum',
     raises: `permits of all domains and the doctor's own connections are ≥ ${percentText(POOLS.raises)} of max_children or max_connections`,
     clears: `< ${percentText(POOLS.clears)}`,
     why: 'Queries that were given up hold their connections until they are done, and other clients need some: the next is refused.',
     source: 'measured: a query goes on after its client has left, and counts toward the limit',
-    look: connections,
+    look: each(sharedEnginesOf, connections),
   },
   {
-    ...STATUS,
-    ...{ id: 'engine-wall', severity: 'warning', title: 'queries take long in the search server itself' },
+    id: 'engine-wall',
+    severity: 'warning',
+    title: 'queries take long in the search server itself',
+    needs: ['engine-status'],
     minimum: `${WALL.queries} queries in the window`,
     raises: `mean query_wall ≥ ${percentText(WALL.raises)} of engine.deadline`,
     clears: `< ${percentText(WALL.clears)}`,
     why: 'With such a mean the slower queries pass the deadline: their clients get a stale page or an error.',
     source: 'Sphinx 2.2 manual, “SHOW STATUS”: query_wall, queries; measured: p99 is 3 to 17 times p50',
-    look: wall,
+    look: each(searchServersOf, wall),
   },
   {
-    ...STATUS,
-    ...{ id: 'engine-latency', severity: 'warning', title: 'a search server is slow without any work' },
+    id: 'engine-latency',
+    severity: 'warning',
+    title: 'a search server is slow without any work',
+    needs: ['engine-status'],
     minimum: 'an event loop of this process that is not late itself',
     raises: `the round trip of SHOW STATUS ≥ ${durationText(LATENCY.raises)}`,
     clears: `< ${durationText(LATENCY.clears)}`,
     why: 'Its threads wait for processors, or the network to it is slow: every query waits as long before it begins.',
     source: 'measured: below 1 ms on an idle searchd; in searches of 60 connections on two cores p95 is 243 ms',
-    look: latency,
+    look: each(searchServersOf, latency),
   },
   {
-    ...{ id: 'engine-long-threads', area: 'engine', severity: 'warning', title: 'a query runs on without an end' },
-    ...{ needs: ['engine-index'], minimum: 'none; Sphinx only' },
+    id: 'engine-long-threads',
+    severity: 'warning',
+    title: 'a query runs on without an end',
+    needs: ['engine-index'],
+    minimum: 'none; Sphinx only',
     raises: 'a thread works on one query for ≥ engine.hardDeadline',
-    clears: 'otherwise',
     why: 'searchd does not stop a query whose client has left: it takes a core and a connection from live searches.',
     source: 'Sphinx 2.2 manual, “SHOW THREADS”; measured: queries of destroyed connections stay there until done',
-    look: longThreads,
+    look: each(searchServersOf, ({ now }) => {
+      const threads = known(now.threads);
+      if (threads === undefined) return skip(whyMissing(now.threads));
+      const { longestMs, count } = threads;
+      const { hardDeadlineMs } = now.settings;
+      return finding(longestMs >= hardDeadlineMs, () => ({
+        evidence: `A query has been running for ${durationText(longestMs)}, beside ${countText(count - 1)} others; serpcache gives its own up after ${durationText(hardDeadlineMs)} (engine.hardDeadline).`,
+        figures: { longestMs, threads: count, hardDeadlineMs },
+        advice: [
+          `Its text: ${mysql(now, 'SHOW THREADS')}`,
+          'Bound what one query may cost: expansion_limit = 32 in its configuration; OPTION max_query_time=2000 in queries of other clients',
+        ],
+      }));
+    }),
   },
   ...INDEX_CHECKS,
   {
-    ...STATUS,
-    ...{ id: 'engine-kind', severity: 'warning', title: 'the configured kind is not the server' },
-    ...{ minimum: 'none', raises: 'the version is of the other kind of server', clears: 'otherwise' },
+    id: 'engine-kind',
+    severity: 'warning',
+    title: 'the configured kind is not the server',
+    needs: ['engine-status'],
+    raises: 'the version is of the other kind of server',
     why: 'The kinds highlight words differently: the wrong one gives pages with empty titles or without marks.',
     source: 'measured: Manticore parses the words of SNIPPET as a query, and Sphinx does not',
-    look: kind,
-  },
-  {
-    ...STATUS,
-    ...{ id: 'engine-version', severity: 'info', title: 'a version that was not tested' },
-    ...{ minimum: 'none', raises: 'neither Sphinx 2.2.11 nor Manticore 29', clears: 'otherwise' },
-    why: 'Replies and errors of other versions may differ.',
-    source: 'src/engines/sphinx/README.md',
-    look: version,
+    look: each(searchServersOf, ({ now }) => {
+      const version = known(now.version);
+      if (version === undefined) return skip(whyMissing(now.version));
+      const actual = MANTICORE.test(version) ? 'manticore' : TESTED.sphinx.test(version) ? 'sphinx' : now.kind;
+      return finding(actual !== now.kind, () => ({
+        evidence: `engine.kind is ${now.kind}, and the server says that its version is “${version}”.`,
+        figures: { configured: now.kind, version },
+        advice: now.domains.map((domain) => `domains.${domain}.engine.kind: ${actual}`),
+      }));
+    }),
   },
 ];

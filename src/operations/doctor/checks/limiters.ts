@@ -1,16 +1,29 @@
-import type { Check, Observation, Window } from '../check.ts';
+import type { CheckRule, Window } from '../check.ts';
 import { known, type QdiscFacts } from '../facts.ts';
-import { dataNodesOf, fine, grownBy, type HostView, hostsOf, reasonOf, skipped, stallOf } from '../window.ts';
+import {
+  dataNodesOf,
+  each,
+  finding,
+  grownBy,
+  type HostView,
+  hostsOf,
+  type Judgement,
+  raiseOrHold,
+  skip,
+  stallOf,
+  whyMissing,
+} from '../window.ts';
 
 /** Queueing disciplines of `tc`, of the hosts that were seen. */
 
-export const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 : 0)} Mbit/s`;
+const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 : 0)} Mbit/s`;
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 
 /** A discipline or a class with a rate in a window. */
 interface Limited {
   readonly subject: string;
   readonly qdisc: QdiscFacts;
+  readonly rateBits: number;
   /** It was there at the beginning of the window too. The counters below are 0 without that. */
   readonly isPaired: boolean;
   readonly drops: number;
@@ -28,18 +41,20 @@ function limitedAt({ now, before, seconds }: HostView): readonly Limited[] {
   return (known(now.qdiscs) ?? []).flatMap((qdisc): readonly Limited[] => {
     const { device, handle, parent, kind, rateBits, guaranteedBits } = qdisc;
     if (rateBits === undefined) return [];
-    const then = (before === undefined ? undefined : known(before.qdiscs))?.find(
+    const then = known(before?.qdiscs)?.find(
       (one) => one.device === device && one.handle === handle && one.parent === parent && one.kind === kind,
     );
-    const grown = { now: qdisc, ...(then && { before: then }) };
-    const sent = grownBy(grown, (one) => one.sentBytes);
+    const grown = (of: (one: QdiscFacts) => number): number | undefined => grownBy({ now: qdisc, before: then }, of);
+    const sent = grown(({ sentBytes }) => sentBytes);
     const name = parent === 'root' && !isClass(qdisc) ? kind : `${kind} ${handle}`;
     return [
       {
-        ...{ subject: `${name} on ${device} of ${now.name}`, qdisc },
+        subject: `${name} on ${device} of ${now.name}`,
+        qdisc,
+        rateBits,
         isPaired: sent !== undefined && seconds > 0,
-        drops: grownBy(grown, (one) => one.dropped) ?? 0,
-        overlimits: grownBy(grown, (one) => one.overlimits) ?? 0,
+        drops: grown(({ dropped }) => dropped) ?? 0,
+        overlimits: grown((one) => one.overlimits) ?? 0,
         bitsPerSecond: seconds > 0 ? (8 * (sent ?? 0)) / seconds : 0,
         ownBits: guaranteedBits ?? rateBits,
       },
@@ -52,19 +67,26 @@ function isClass({ handle }: QdiscFacts): boolean {
   return !handle.endsWith(':');
 }
 
-/** One observation for each limiter; one for a host without any, or without `tc`. */
-function eachLimiter(window: Window, observe: (limited: Limited) => Observation): readonly Observation[] {
-  return hostsOf(window).flatMap((host) => {
-    const { subject, now } = host;
-    if (known(now.qdiscs) === undefined) return [skipped(subject, reasonOf(now.qdiscs))];
-    const limited = limitedAt(host);
-    return limited.length === 0 ? [fine(subject)] : limited.map(observe);
-  });
-}
+/** A look at each limiter; one judgement for a host without any, or without `tc`. */
+const eachLimiter = (judge: (limited: Limited, window: Window) => Judgement) =>
+  each(
+    (window) =>
+      hostsOf(window).flatMap(
+        (host): readonly { readonly subject: string; readonly limited: Limited | Judgement }[] => {
+          const { subject, now } = host;
+          if (known(now.qdiscs) === undefined) return [{ subject, limited: skip(whyMissing(now.qdiscs)) }];
+          const limited = limitedAt(host);
+          if (limited.length === 0) return [{ subject, limited: 'fine' }];
+          return limited.map((one) => ({ subject: one.subject, limited: one }));
+        },
+      ),
+    ({ limited }, window) => (typeof limited === 'object' && 'qdisc' in limited ? judge(limited, window) : limited),
+  );
 
 const LIMIT = { drops: 10, overlimits: 100, stallMs: 5, clearOverlimits: 30, free: 0.8, full: 0.9, clearFull: 0.8 };
 /** Timer interrupts per second of the kernel's configuration; most distributions have 250. */
 const HZ = 250;
+const ONCE = 'read once only';
 
 /** The command that gives a limiter a burst that is large enough, or the one that shows it: other kinds have no burst. */
 export function wideningOf(qdisc: QdiscFacts): string {
@@ -91,28 +113,30 @@ function tcRate(bits: number): string {
   return bits % 1e6 === 0 ? `${bits / 1e6}mbit` : `${Math.round(bits / 1000)}kbit`;
 }
 
-const limiter: Check = {
-  id: 'network-limiter',
-  area: 'network',
-  severity: 'warning',
-  title: 'a limiter holds packets back although its rate is free',
-  needs: ['tc', 'rtt', 'intrinsic'],
-  minimum: 'two readings of a discipline with a rate',
-  raises: `at less than ${100 * LIMIT.free} % of its rate: ≥ ${LIMIT.drops} packets dropped in the window, or ≥ ${LIMIT.overlimits} held back while a PING stalls for ≥ ${LIMIT.stallMs} ms`,
-  clears: `no drops and fewer than ${LIMIT.clearOverlimits} held back`,
-  why: 'A burst that is too small for the packets of one reply delays them by milliseconds, again and again, and no average shows it.',
-  source: 'tc-tbf(8), “burst”, “overlimits”; the field report found its bottleneck there',
-  look: (window) =>
-    eachLimiter(window, ({ subject, qdisc, isPaired, drops, overlimits, bitsPerSecond: bits, ownBits: rate }) => {
-      if (!isPaired) return skipped(subject, 'read once only');
-      if (bits >= LIMIT.free * rate) return fine(subject);
+/** Whether a PING to any store node took that much longer than the doctor itself was late. */
+function stalls(window: Window, atLeastMs: number = LIMIT.stallMs): boolean {
+  return dataNodesOf(window).some((view) => (stallOf(window, view)?.aboveMs ?? 0) >= atLeastMs);
+}
+
+export const LIMITER_CHECKS: readonly CheckRule[] = [
+  {
+    id: 'network-limiter',
+    severity: 'warning',
+    title: 'a limiter holds packets back although its rate is free',
+    needs: ['tc', 'rtt', 'intrinsic'],
+    minimum: 'two readings of a discipline with a rate',
+    raises: `at less than ${100 * LIMIT.free} % of its rate: ≥ ${LIMIT.drops} packets dropped in the window, or ≥ ${LIMIT.overlimits} held back while a PING stalls for ≥ ${LIMIT.stallMs} ms`,
+    clears: `no drops and fewer than ${LIMIT.clearOverlimits} held back`,
+    why: 'A burst that is too small for the packets of one reply delays them by milliseconds, again and again, and no average shows it.',
+    source: 'tc-tbf(8), “burst”, “overlimits”; the field report found its bottleneck there',
+    look: eachLimiter(({ qdisc, isPaired, drops, overlimits, bitsPerSecond: bits, ownBits: rate }, window) => {
+      if (!isPaired) return skip(ONCE);
+      if (bits >= LIMIT.free * rate) return 'fine';
       // Every shaper holds packets back; without a stall it does its work.
       const isRaised = drops >= LIMIT.drops || (overlimits >= LIMIT.overlimits && stalls(window));
       const isCalm = drops === 0 && (overlimits < LIMIT.clearOverlimits || !stalls(window, LIMIT.stallMs / 2));
-      if (!isRaised && isCalm) return fine(subject);
-      return {
-        subject,
-        state: isRaised ? 'raise' : 'hold',
+      if (!isRaised && isCalm) return 'fine';
+      return finding(raiseOrHold(isRaised), () => ({
         evidence: `${mbit(bits)} of ${mbit(rate)} pass, and ${drops} packets were dropped and ${overlimits} held back; its burst is ${qdisc.burstBytes ?? 0} bytes.`,
         figures: { bitsPerSecond: bits, rateBits: rate, drops, overlimits, burstBytes: qdisc.burstBytes ?? 0 },
         advice: [
@@ -121,94 +145,46 @@ const limiter: Check = {
           // A class is a part of a tree, which other traffic needs.
           ...(isClass(qdisc) ? [] : [`Or remove the limit: tc qdisc del dev ${qdisc.device} ${placeOf(qdisc)}`]),
         ],
-      };
+      }));
     }),
-};
-
-/** Whether a PING to any store node took that much longer than the doctor itself was late. */
-function stalls(window: Window, atLeastMs: number = LIMIT.stallMs): boolean {
-  return dataNodesOf(window).some((view) => (stallOf(window, view)?.aboveMs ?? 0) >= atLeastMs);
-}
-
-const limiterFull: Check = {
-  id: 'network-limiter-full',
-  area: 'network',
-  severity: 'warning',
-  title: 'the rate of a limiter is used up',
-  needs: ['tc'],
-  minimum: 'two readings of a discipline with a rate',
-  raises: `≥ ${100 * LIMIT.full} % of its rate, and packets are dropped or held back`,
-  clears: `below ${100 * LIMIT.clearFull} %, or nothing is dropped or held back`,
-  why: 'Everything behind it waits. The limit is the bandwidth that this host has.',
-  source: 'tc-tbf(8), tc-htb(8)',
-  look: (window) =>
-    eachLimiter(window, ({ subject, qdisc, isPaired, drops, overlimits, bitsPerSecond: bits }) => {
-      if (!isPaired) return skipped(subject, 'read once only');
-      const { rateBits: rate = 0 } = qdisc;
-      if (bits < LIMIT.clearFull * rate || drops + overlimits === 0) return fine(subject);
-      return {
-        subject,
-        state: bits >= LIMIT.full * rate ? 'raise' : 'hold',
-        evidence: `${mbit(bits)} of ${mbit(rate)} pass, ${drops} packets were dropped and ${overlimits} held back.`,
-        figures: { bitsPerSecond: bits, rateBits: rate, drops, overlimits },
+  },
+  {
+    id: 'network-limiter-full',
+    severity: 'warning',
+    title: 'the rate of a limiter is used up',
+    needs: ['tc'],
+    minimum: 'two readings of a discipline with a rate',
+    raises: `≥ ${100 * LIMIT.full} % of its rate, and packets are dropped or held back`,
+    clears: `below ${100 * LIMIT.clearFull} %, or nothing is dropped or held back`,
+    why: 'Everything behind it waits. The limit is the bandwidth that this host has.',
+    source: 'tc-tbf(8), tc-htb(8)',
+    look: eachLimiter(({ qdisc, rateBits, isPaired, drops, overlimits, bitsPerSecond: bits }) => {
+      if (!isPaired) return skip(ONCE);
+      if (bits < LIMIT.clearFull * rateBits || drops + overlimits === 0) return 'fine';
+      return finding(raiseOrHold(bits >= LIMIT.full * rateBits), () => ({
+        evidence: `${mbit(bits)} of ${mbit(rateBits)} pass, ${drops} packets were dropped and ${overlimits} held back.`,
+        figures: { bitsPerSecond: bits, rateBits, drops, overlimits },
         advice: [`Raise its rate, or send less: tc -s -d qdisc show dev ${qdisc.device}`],
-      };
+      }));
     }),
-};
-
-const burst: Check = {
-  id: 'network-qdisc-burst',
-  area: 'network',
-  severity: 'info',
-  title: 'the burst of a limiter is smaller than its rate ÷ HZ',
-  needs: ['tc'],
-  minimum: 'none',
-  raises: `burst × 8 < rate ÷ ${HZ}`,
-  clears: 'otherwise',
-  why: 'With timers of a tick the rate could not be reached. Timers are of high resolution today, so this alone does no harm; drops and packets held back would.',
-  source: 'tc-tbf(8), “burst”; kernel documentation, “hrtimers”',
-  look: (window) =>
-    eachLimiter(window, ({ subject, qdisc }) => {
-      const { rateBits = 0, burstBytes } = qdisc;
-      if (burstBytes === undefined) return skipped(subject, 'it shows no burst');
+  },
+  {
+    id: 'network-qdisc-burst',
+    severity: 'info',
+    title: 'the burst of a limiter is smaller than its rate ÷ HZ',
+    needs: ['tc'],
+    raises: `burst × 8 < rate ÷ ${HZ}`,
+    why: 'With timers of a tick the rate could not be reached. Timers are of high resolution today, so this alone does no harm; drops and packets held back would.',
+    source: 'tc-tbf(8), “burst”; kernel documentation, “hrtimers”',
+    look: eachLimiter(({ qdisc, rateBits }) => {
+      const { burstBytes } = qdisc;
+      if (burstBytes === undefined) return skip('it shows no burst');
       const wanted = rateBits / 8 / HZ;
-      if (burstBytes >= wanted) return fine(subject);
-      return {
-        subject,
-        state: 'raise',
+      return finding(burstBytes < wanted, () => ({
         evidence: `Its burst is ${burstBytes} bytes; ${mbit(rateBits)} ÷ ${HZ} is ${Math.round(wanted)} bytes.`,
         figures: { burstBytes, rateBits },
         advice: [wideningOf(qdisc)],
-      };
+      }));
     }),
-};
-
-const delay: Check = {
-  id: 'network-qdisc-delay',
-  area: 'network',
-  severity: 'warning',
-  title: 'netem delays or drops packets on purpose',
-  needs: ['tc'],
-  minimum: 'none',
-  raises: 'a discipline of the kind netem is there',
-  clears: 'otherwise',
-  why: 'It is made for experiments, and was left behind.',
-  source: 'tc-netem(8)',
-  look: (window) =>
-    hostsOf(window).map(({ subject, now }): Observation => {
-      const listed = known(now.qdiscs);
-      if (listed === undefined) return skipped(subject, reasonOf(now.qdiscs));
-      const found = listed.filter(({ kind }) => kind === 'netem');
-      const [first] = found;
-      if (first === undefined) return fine(subject);
-      return {
-        subject,
-        state: 'raise',
-        evidence: `netem stands on ${found.map(({ device }) => device).join(', ')}${first.latencyMs === undefined ? '' : ` and delays by ${ms(first.latencyMs)}`}.`,
-        figures: { devices: found.length, delayMs: first.latencyMs ?? 0 },
-        advice: found.map((qdisc) => `tc qdisc del dev ${qdisc.device} ${placeOf(qdisc)}`),
-      };
-    }),
-};
-
-export const LIMITER_CHECKS: readonly Check[] = [limiter, limiterFull, burst, delay];
+  },
+];

@@ -1,282 +1,293 @@
-import { countText, durationText, percentText } from '../../../report/format.mjs';
+import { bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
 import { formatDuration } from '../../../schema/units.ts';
-import type { Check, Observation, Window } from '../check.ts';
-import { known } from '../facts.ts';
-import { fine, reasonOf, skipped, stateAbove } from '../window.ts';
-import { CACHE_CHECKS } from './service-cache.ts';
-import { perDomain, type ShareRule, type Traffic, tooFew } from './service-figures.ts';
-import { FLEET_CHECKS } from './service-fleet.ts';
+import type { Outcome } from '../../../search/outcome.ts';
+import { DURATION_BOUNDS_MS } from '../../meter/figures.ts';
+import type { CheckRule, Window } from '../check.ts';
+import { BIG_PAGE_BYTES, type DomainFacts, type FleetProcess, known } from '../facts.ts';
+import {
+  domainsOf,
+  each,
+  finding,
+  grownBy,
+  grownEach,
+  type Judgement,
+  raiseOrHold,
+  skip,
+  stateAbove,
+  tooFew,
+  whyMissing,
+} from '../window.ts';
 
-/** serpcache itself: how searches ended, permits and breakers before the engine, and the state of the process. */
+/** serpcache itself: permits before the engine, reads and their deadline, lifetimes, the size of pages, and refused entries. */
 
-// --- how searches ended -----------------------------------------------------------------------------------------------
-
-const ERRORS: ShareRule = { raises: 0.01, clears: 0.005, least: 100 };
-
-function errors({ subject, searches, outcomes, grown }: Traffic): Observation {
-  if (searches < ERRORS.least) return tooFew(subject, searches, ERRORS.least, 'searches');
-  const failed = outcomes.of('failed');
-  const state = stateAbove(failed / searches, ERRORS);
-  if (state === 'fine') return fine(subject);
-  const [calls, failedCalls] = [grown(({ engine }) => engine.calls), grown(({ engine }) => engine.failed)];
-  return {
-    ...{ subject, state },
-    evidence: `${countText(failed)} of ${countText(searches)} searches (${percentText(failed / searches)}) ended with an error; ${countText(failedCalls)} of ${countText(calls)} engine calls failed.`,
-    figures: { failed, searches, share: failed / searches, engineCalls: calls, engineFailures: failedCalls },
-    advice: [
-      'See the state of the engine, and its own words in the log: npm run serpcache -- doctor --only engine,network',
-      'Errors that an older page could hide: freshness.staleIfError and a lifeboat (config reference).',
-    ],
-  };
+/** The growth of one domain's counters in a window. */
+interface DomainTraffic {
+  readonly domain: string;
+  readonly now: DomainFacts;
+  /** Searches that the service itself answered or refused: invalid ones, and those whose client left, are not counted. */
+  readonly searches: number;
+  readonly outcomes: Counted<Outcome>;
+  readonly shed: Counted;
+  readonly misses: Counted;
+  readonly reads: Counted;
+  /** By the bounds of the meter. */
+  readonly readDurations: readonly number[];
+  readonly grown: (of: (facts: DomainFacts) => number) => number;
 }
 
-const SHED: ShareRule = { raises: 0.01, clears: 0.005, least: 100 };
-
-function sheds({ subject, domain, now, searches, outcomes, shed }: Traffic): Observation {
-  if (searches < SHED.least) return tooFew(subject, searches, SHED.least, 'searches');
-  const refused = outcomes.of('shed');
-  const state = stateAbove(refused / searches, SHED);
-  if (state === 'fine') return fine(subject);
-  const reasons = shed.text();
-  return {
-    ...{ subject, state },
-    evidence: `${countText(refused)} of ${countText(searches)} searches (${percentText(refused / searches)}) were refused with 503; refused before the engine, refreshes included: ${reasons === '' ? 'none, so this process itself is too busy' : reasons}.`,
-    figures: { shed: refused, searches, share: refused / searches, reasons },
-    advice: [
-      'breaker-open, stalled: the engine fails or hangs; it comes first: npm run serpcache -- doctor --only engine,network',
-      `queue-full, queue-expired: a faster engine or more of them (engine.mirrors). More permits help only an engine with idle cores: domains.${domain}.engine.maxConcurrent: ${2 * now.settings.engineMaxConcurrent}`,
-      'Fewer misses: a longer freshness.ttl, and a warm-up after a loss: npm run serpcache -- warm',
-    ],
-  };
+interface Counted<Name extends string = string> {
+  readonly sum: number;
+  readonly of: (...names: readonly Name[]) => number;
+  /** `queue-expired 30, queue-full 2`; most first. */
+  readonly text: (...names: readonly Name[]) => string;
 }
 
-const GRACE = { raises: 0.05, clears: 0.025, least: 100, troubles: 5, callShare: 0.05 };
-
-/** Stale pages alone are the work of staleWhileRevalidate: grace masks something only while the engine fails, hangs or refuses. */
-function grace({ subject, now, searches, outcomes, shed, grown }: Traffic): Observation {
-  if (searches < GRACE.least) return tooFew(subject, searches, GRACE.least, 'searches');
-  const [stale, lifeboat] = [outcomes.of('stale'), outcomes.of('lifeboat')];
-  const state = stateAbove((stale + lifeboat) / searches, GRACE);
-  const [calls, failed] = [grown(({ engine }) => engine.calls), grown(({ engine }) => engine.failed)];
-  const late = grown(({ lateReplies }) => lateReplies ?? 0);
-  const isTroubled = failed + late >= GRACE.callShare * calls || shed.sum > 0;
-  if (state === 'fine' || failed + late + shed.sum < GRACE.troubles || !isTroubled) return fine(subject);
-  const open = now.openBreakers?.engine ?? [];
-  return {
-    ...{ subject, state },
-    evidence: `${countText(stale)} stale and ${countText(lifeboat)} lifeboat answers are ${percentText((stale + lifeboat) / searches)} of ${countText(searches)} searches, while ${countText(failed)} of ${countText(calls)} engine calls failed, ${countText(late)} replied too late and ${countText(shed.sum)} were refused${open.length > 0 ? `; its breaker is not closed: ${open.join(', ')}` : ''}.`,
-    figures: { stale, lifeboat, searches, engineCalls: calls, engineFailures: failed, late, shed: shed.sum },
-    advice: [
-      'Clients see old pages and no error: repair the engine before the pages lapse. npm run serpcache -- doctor --only engine,network',
-      `Pages are served for ${durationText(now.settings.staleMs)} after their ttl (freshness.staleIfError, freshness.staleWhileRevalidate).`,
-    ],
-  };
-}
-
-// --- before the engine ------------------------------------------------------------------------------------------------
-
-/** Each endpoint of a domain gets an equal share of its permits. */
-function permits({ after }: Window): readonly Observation[] {
-  const servers = Map.groupBy(
-    after.engines.filter(({ kind }) => kind !== 'sqlite'),
-    ({ endpoint }) => endpoint,
-  );
-  const endpointsOf = (domain: string): number =>
-    [...servers.values()].filter((parts) => parts.some(({ domains }) => domains.includes(domain))).length;
-  return [...servers].map(([endpoint, parts]): Observation => {
-    const subject = `engine ${endpoint}`;
-    const limit = parts.map(({ maxConnections }) => known(maxConnections)).find((one) => one !== undefined);
-    const [first] = parts;
-    if (limit === undefined || first === undefined) {
-      return skipped(subject, first === undefined ? '' : reasonOf(first.maxConnections));
-    }
-    const shares = new Map(
-      parts.flatMap(({ domains, settings }) =>
-        domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
-      ),
-    );
-    const sum = [...shares.values()].reduce((total, share) => total + share, 0);
-    if (limit === 0 || sum <= limit) return fine(subject);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: `${[...shares].map(([domain, share]) => `${domain} ${share}`).join(', ')}: ${sum} permits for a server that takes ${limit} connections.`,
-      figures: { permits: sum, maxConnections: limit },
-      advice: [
-        `domains.${[...shares.keys()][0]}.engine.maxConcurrent: ${Math.max(1, Math.floor(limit / (2 * shares.size)))}, for each of these domains`,
-        `Or in the configuration of searchd: max_children = ${2 * sum} (Manticore: max_connections)`,
-      ],
+/** A look at each domain; skipped without an earlier reading of this process. */
+const eachDomain = (judge: (traffic: DomainTraffic, window: Window) => Judgement) =>
+  each(domainsOf, ({ now, before }, window) => {
+    if (before === undefined) return skip('no two readings of one process');
+    const outcomes = counted<Outcome>(grownEach(now.outcomes, before.outcomes));
+    const traffic: DomainTraffic = {
+      domain: now.domain,
+      now,
+      searches: outcomes.sum - outcomes.of('rejected', 'aborted'),
+      outcomes,
+      shed: counted(grownEach(now.shed, before.shed)),
+      misses: counted(grownEach(now.misses, before.misses)),
+      reads: counted(grownEach(now.reads, before.reads)),
+      readDurations: now.readDurations.map((count, at) => Math.max(0, count - (before.readDurations[at] ?? 0))),
+      grown: (of) => grownBy({ now, before }, of) ?? 0,
     };
+    return judge(traffic, window);
   });
+
+function counted<Name extends string = string>(counts: Readonly<Record<string, number>>): Counted<Name> {
+  const of = (...names: readonly Name[]): number => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
+  return {
+    sum: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    of,
+    text: (...names) =>
+      names
+        .filter((name) => of(name) > 0)
+        .toSorted((a, b) => of(b) - of(a))
+        .map((name) => `${name} ${of(name)}`)
+        .join(', '),
+  };
 }
+
+/** The upper bound of the bucket that holds the quantile. */
+function quantileAmong(counts: readonly number[], share: number): number {
+  const wanted = share * counts.reduce((sum, count) => sum + count, 0);
+  let seen = 0;
+  const at = counts.findIndex((count) => {
+    seen += count;
+    return seen >= wanted;
+  });
+  return DURATION_BOUNDS_MS[at] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
+}
+
+// --- the fleet --------
+
+/** All processes together; none without a service. */
+function fleetOf({ after: { service } }: Window) {
+  return service === undefined ? [] : [{ subject: 'fleet', fleet: service.fleet }];
+}
+
+const eachFleet = (judge: (processes: readonly FleetProcess[]) => Judgement) =>
+  each(fleetOf, ({ fleet }) => {
+    const processes = known(fleet);
+    return processes === undefined ? skip(whyMissing(fleet)) : judge(processes);
+  });
+
+/** At most this many ids in a sentence. */
+const MAX_IDS = 5;
+
+/** `3 with a1b2 (x, y, z)`, the most frequent configuration first. */
+function groupsOf(processes: readonly FleetProcess[]): readonly string[] {
+  return [...Map.groupBy(processes, ({ configuration }) => configuration)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([value, group]) => {
+      const ids = group.slice(0, MAX_IDS).map(({ id }) => id);
+      return `${group.length} with ${value} (${ids.join(', ')}${group.length > MAX_IDS ? ', …' : ''})`;
+    });
+}
+
+// --- the thresholds ---------------------------------------------------------------------------------------------------
 
 const QUEUE = { waitMs: 50, clearWaitMs: 25, shed: 0.01, clearShed: 0.005, least: 50 };
+const SLOW = { raises: 0.01, clears: 0.005, least: 20 };
+/** One late read of a few is an accident. */
+const LEAST_SLOW = 3;
+const TTL = { hitRatio: 0.5, clearHitRatio: 0.6, lapsed: 0.5, clearLapsed: 0.4, least: 500 };
+const BIG = { raises: 0.05, clears: 0.025, least: 50 };
+const REFUSED = { count: 5, share: 0.01, clearCount: 2, clearShare: 0.005 };
 
-function permitQueue({ subject, domain, now, searches, shed, grown }: Traffic): Observation {
-  const [count, waitedMs] = [grown(({ permits: all }) => all.count), grown(({ permits: all }) => all.waitedMs)];
-  const refused = shed.of('queue-full', 'queue-expired');
-  if (count + refused < QUEUE.least) return tooFew(subject, count + refused, QUEUE.least, 'searches before the engine');
-  const meanMs = count === 0 ? 0 : waitedMs / count;
-  const share = refused / Math.max(1, searches);
-  if (meanMs < QUEUE.clearWaitMs && share < QUEUE.clearShed) return fine(subject);
-  const { queued, inFlight, maxConcurrent, ceiling } = now.engine;
-  return {
-    ...{ subject, state: meanMs >= QUEUE.waitMs || share >= QUEUE.shed ? 'raise' : 'hold' },
-    evidence: `${countText(count)} engine calls waited ${durationText(meanMs)} each for a permit, and ${countText(refused)} were refused in the queue; now ${inFlight} of ${maxConcurrent} permits are in use (at most ${ceiling} in this process) and ${queued} wait.`,
-    figures: { permits: count, meanWaitMs: meanMs, refused, share, inFlight, maxConcurrent, ceiling, queued },
-    advice: [
-      'The engine is slower than its load: its findings come first. npm run serpcache -- doctor --only engine,host',
-      `When its cores are idle: domains.${domain}.engine.maxConcurrent: ${2 * now.settings.engineMaxConcurrent}`,
-      `Another server with the same index: domains.${domain}.engine.mirrors: [host:9306]`,
-    ],
-  };
-}
-
-const OPENED = { raises: 1 };
-
-function breakers({ subject, now, grown }: Traffic): Observation {
-  const [engine, store] = [grown((facts) => facts.engineOpenings), grown((facts) => facts.storeOpenings)];
-  const open = [...(now.openBreakers?.engine ?? []), ...(now.openBreakers?.store ?? [])];
-  if (engine + store < OPENED.raises && open.length === 0) return fine(subject);
-  return {
-    ...{ subject, state: 'raise' },
-    evidence: `Breakers opened ${countText(engine)} times before the engine and ${countText(store)} times before store nodes; not closed now: ${open.length === 0 ? 'none' : open.join(', ')}.`,
-    figures: { engineOpenings: engine, storeOpenings: store, open: open.join(', ') },
-    advice: [
-      'The server behind it fails or does not answer in time; a breaker closes by itself. npm run serpcache -- doctor --only engine,store,network',
-      'When it opened before: serpcache_engine_breaker_transitions_total, serpcache_store_breaker_transitions_total',
-    ],
-  };
-}
-
-// --- the process ------------------------------------------------------------------------------------------------------
-
-const LATE = { raises: 0.5, clears: 0.25 };
-
-function loopDelay({ after }: Window): readonly Observation[] {
-  if (after.service === undefined) return [];
-  const { processId, loop } = after.service;
-  const subject = `process ${processId}`;
-  const state = stateAbove(loop.delayMs / loop.maxDelayMs, LATE);
-  if (state === 'fine') return [fine(subject)];
-  return [
-    {
-      ...{ subject, state },
-      evidence: `The event loop is ${durationText(loop.delayMs)} late, and was busy ${percentText(loop.utilisation)} of the time; from public.maxLoopDelay ${durationText(loop.maxDelayMs)} on only pages in memory are served.`,
-      figures: { delayMs: loop.delayMs, maxDelayMs: loop.maxDelayMs, utilisation: loop.utilisation },
-      advice: [
-        'A busy loop needs another process beside it: one per core, behind the same balancer.',
-        'A late loop that is not busy waits for the CPU: npm run serpcache -- doctor --only host (steal, throttling, other programs)',
-      ],
-    },
-  ];
-}
-
-/** `ok` and unknown standings are fine. */
-const STANDINGS: Readonly<Record<string, readonly [evidence: string, advice: string]>> = {
-  unheard: [
-    'The control store has not answered since the start',
-    'Check its address, user and network: npm run serpcache -- doctor --only store,network',
-  ],
-  away: [
-    'The control store does not answer; the last known document is in force',
-    'Check the node that keeps it: npm run serpcache -- doctor --only store,network',
-  ],
-  corrupt: [
-    'The stored control document is damaged or not signed with a known key',
-    'Set the same signing.key in every process; the log line control-corrupt or control-unsigned has the reason.',
-  ],
+/** Values of the store that are not believed, each with its remedy. */
+const DISBELIEVED: Readonly<Record<string, (domain: string) => string>> = {
+  corrupt: () =>
+    'corrupt: another program writes under the prefix sc1: find it (CLIENT LIST), give it a user without these keys (ACL SETUSER … ~other:*).',
+  incompatible: () =>
+    'incompatible: processes of another version share the store; run one version, or give the new one a store of its own.',
+  unsigned: () =>
+    'unsigned: the same signing.key in every process; signing.acceptUnsigned: true while a key is being introduced.',
+  oversized: (domain) => `oversized: the same domains.${domain}.maxEntryBytes in every process.`,
 };
+const DISBELIEFS = Object.keys(DISBELIEVED);
 
-function control({ subject, domain, now }: Traffic): Observation {
-  const standing = now.controlStanding;
-  const [evidence, advice] = STANDINGS[standing] ?? [];
-  if (evidence === undefined || advice === undefined) return fine(subject);
-  return {
-    ...{ subject, state: 'raise' },
-    evidence: `${evidence} (${standing}).`,
-    figures: { standing },
-    advice: [advice, `GET /admin/domains tells since when (control.heardMsAgo of ${domain}).`],
-  };
-}
-
-export const SERVICE_CHECKS: readonly Check[] = [
+export const SERVICE_CHECKS: readonly CheckRule[] = [
   {
-    ...{ id: 'service-errors', area: 'service', severity: 'critical', title: 'searches end with an error' },
-    needs: ['service'],
-    minimum: `${ERRORS.least} searches in the window`,
-    raises: `≥ ${percentText(ERRORS.raises)} failed`,
-    clears: `< ${percentText(ERRORS.clears)}`,
-    why: 'No tier, no engine and no lifeboat had a page for these clients.',
-    source: 'chosen: one client in a hundred gets no page',
-    look: perDomain(errors),
-  },
-  {
-    ...{ id: 'service-shed', area: 'service', severity: 'warning', title: 'searches are refused' },
-    needs: ['service'],
-    minimum: `${SHED.least} searches in the window`,
-    raises: `≥ ${percentText(SHED.raises)} answered 503 to protect the engine or this process`,
-    clears: `< ${percentText(SHED.clears)}`,
-    why: 'The load of misses is above what the engine clears within the patience of the clients.',
-    source: 'src/README.md, “Concurrency limit and queue”: a burst within the patience is not refused',
-    look: perDomain(sheds),
-  },
-  {
-    ...{ id: 'service-grace', area: 'service', severity: 'warning', title: 'old pages mask a failing engine' },
-    needs: ['service'],
-    minimum: `${GRACE.least} searches in the window, and ${GRACE.troubles} failed, late or refused engine calls`,
-    raises: `≥ ${percentText(GRACE.raises)} stale and lifeboat answers, while ≥ ${percentText(GRACE.callShare)} of the engine calls fail or are late, or any is refused`,
-    clears: `< ${percentText(GRACE.clears)}, or an engine that answers`,
-    why: 'Error rates stay at zero until the pages lapse, and then everything fails at once.',
-    source: 'RFC 5861: stale-if-error hides failures by design',
-    look: perDomain(grace),
-  },
-  {
-    ...{ id: 'service-permits', area: 'service', severity: 'warning', title: 'more permits than the engine takes' },
-    needs: ['engine-status', 'engine-index'],
-    minimum: 'none',
-    raises: 'the permits (engine.maxConcurrent) of all domains on one server are more than its connections',
-    clears: 'otherwise',
-    why: 'At the limit searchd refuses connections, and each refusal counts as a failure for the breaker.',
-    source: 'measured: the connection above max_children gets “Too many connections”; idle ones count',
-    look: permits,
-  },
-  {
-    ...{ id: 'service-permits-queue', area: 'service', severity: 'warning', title: 'searches queue for permits' },
+    id: 'service-permits-queue',
+    severity: 'warning',
+    title: 'searches queue for permits',
     needs: ['service'],
     minimum: `${QUEUE.least} searches before the engine in the window`,
     raises: `a mean wait ≥ ${QUEUE.waitMs} ms, or ≥ ${percentText(QUEUE.shed)} of the searches refused in the queue`,
     clears: `< ${QUEUE.clearWaitMs} ms and < ${percentText(QUEUE.clearShed)}`,
     why: 'The engine gets more misses than it clears; the next burst is refused.',
     source: `${formatDuration(QUEUE.waitMs)} are 6 % of the default deadline: from 4 % on for another 5 %, the queue counts as standing`,
-    look: perDomain(permitQueue),
+    look: eachDomain(({ domain, now, searches, shed, grown }) => {
+      const [count, waitedMs] = [grown(({ permits }) => permits.count), grown(({ permits }) => permits.waitedMs)];
+      const refused = shed.of('queue-full', 'queue-expired');
+      if (count + refused < QUEUE.least) return tooFew(count + refused, QUEUE.least, 'searches before the engine');
+      const meanMs = count === 0 ? 0 : waitedMs / count;
+      const share = refused / Math.max(1, searches);
+      if (meanMs < QUEUE.clearWaitMs && share < QUEUE.clearShed) return 'fine';
+      const { queued, inFlight, maxConcurrent, ceiling } = now.engine;
+      return finding(raiseOrHold(meanMs >= QUEUE.waitMs || share >= QUEUE.shed), () => ({
+        evidence: `${countText(count)} engine calls waited ${durationText(meanMs)} each for a permit, and ${countText(refused)} were refused in the queue; now ${inFlight} of ${maxConcurrent} permits are in use (at most ${ceiling} in this process) and ${queued} wait.`,
+        figures: { permits: count, meanWaitMs: meanMs, refused, share, inFlight, maxConcurrent, ceiling, queued },
+        advice: [
+          'The engine is slower than its load: its findings come first. npm run serpcache -- doctor --only engine,host',
+          `When its cores are idle: domains.${domain}.engine.maxConcurrent: ${2 * now.settings.engineMaxConcurrent}`,
+          `Another server with the same index: domains.${domain}.engine.mirrors: [host:9306]`,
+        ],
+      }));
+    }),
   },
   {
-    ...{ id: 'service-breaker', area: 'service', severity: 'warning', title: 'breakers open' },
-    ...{ needs: ['service'], minimum: 'none' },
-    raises: `≥ ${OPENED.raises} opened in the window, or one is not closed at its end`,
-    clears: 'all closed, and none opened in the window',
-    why: 'Its server failed most of the calls shortly before; searches go without it.',
-    source: 'a breaker of a healthy server does not open',
-    look: perDomain(breakers),
+    id: 'service-store-deadline',
+    severity: 'warning',
+    title: 'reads miss the store deadline',
+    needs: ['service'],
+    minimum: `${SLOW.least} reads in the window`,
+    raises: `≥ ${percentText(SLOW.raises)} of reads without an answer within store.deadline`,
+    clears: `< ${percentText(SLOW.clears)}`,
+    why: 'Such a search goes on without the store: the engine computes a page that the store has.',
+    source: 'from 1 % on, the 99th percentile of reads is the deadline itself',
+    look: eachDomain(({ domain, now, reads, readDurations }, { after }) => {
+      const { storeDeadlineMs } = now.settings;
+      if (storeDeadlineMs === undefined) return skip('the domain has no store');
+      const [slow, sent] = [reads.of('store-slow'), reads.of('value', 'absent', 'store-slow')];
+      if (sent < SLOW.least) return tooFew(sent, SLOW.least, 'reads');
+      if (slow < LEAST_SLOW) return 'fine';
+      const share = slow / sent;
+      const p99Ms = quantileAmong(readDurations, 0.99);
+      const loopDelayMs = after.service?.loop.delayMs ?? 0;
+      return finding(stateAbove(share, SLOW), () => ({
+        evidence: `${countText(slow)} of ${countText(sent)} reads (${percentText(share)}) were not answered within store.deadline ${durationText(storeDeadlineMs)}; 99 % ended within ${durationText(p99Ms)}, and the event loop of this process was ${durationText(loopDelayMs)} late.`,
+        figures: { slow, reads: sent, share, p99Ms, deadlineMs: storeDeadlineMs, loopDelayMs },
+        advice: [
+          'Find the cause first, in the findings of the store, the network and the host: npm run serpcache -- doctor --only store,network,host,pattern',
+          `If the store cannot be faster: domains.${domain}.store.deadline: ${formatDuration(2 * storeDeadlineMs)}`,
+        ],
+      }));
+    }),
   },
   {
-    ...{ id: 'service-loop-delay', area: 'service', severity: 'warning', title: 'the event loop is late' },
-    ...{ needs: ['service'], minimum: 'none' },
-    raises: `a delay ≥ ${percentText(LATE.raises)} of public.maxLoopDelay`,
-    clears: `< ${percentText(LATE.clears)}`,
-    why: 'Every answer waits that long, hits too, and deadlines pass while replies lie in the socket.',
-    source: 'admission (http/search-api/admission.ts) calls the process degraded from the same share on',
-    look: loopDelay,
+    id: 'service-ttl',
+    severity: 'info',
+    title: 'pages lapse before they are asked for again',
+    needs: ['service'],
+    minimum: `${TTL.least} searches in the window`,
+    raises: `< ${percentText(TTL.hitRatio)} hits, and ≥ ${percentText(TTL.lapsed)} of the misses found a page whose time was over`,
+    clears: `≥ ${percentText(TTL.clearHitRatio)} hits, or < ${percentText(TTL.clearLapsed)} of the misses`,
+    why: 'The store keeps these pages, and the engine computes them again.',
+    source: 'by definition of the two ratios',
+    look: eachDomain(({ domain, now, outcomes, searches, misses }) => {
+      if (searches < TTL.least) return tooFew(searches, TTL.least, 'searches');
+      const hitRatio = outcomes.of('hit-l1', 'hit-l2') / searches;
+      const [missed, over] = [misses.sum - misses.of('bypass'), misses.of('lapsed')];
+      const share = missed === 0 ? 0 : over / missed;
+      if (hitRatio >= TTL.clearHitRatio || share < TTL.clearLapsed) return 'fine';
+      const { ttlMs } = now.settings;
+      return finding(raiseOrHold(hitRatio < TTL.hitRatio && share >= TTL.lapsed), () => ({
+        evidence: `${percentText(hitRatio)} of ${countText(searches)} searches were hits, and ${countText(over)} of ${countText(missed)} misses (${percentText(share)}) found a page whose time was over; ttl is ${durationText(ttlMs)}.`,
+        figures: { hitRatio, searches, lapsed: over, misses: missed, ttlMs },
+        advice: [
+          `domains.${domain}.freshness.ttl: ${formatDuration(2 * ttlMs)}, and purge what changes: npm run serpcache -- purge ${domain} QUERY`,
+          `Or serve them while they are computed again: domains.${domain}.freshness.staleWhileRevalidate: ${formatDuration(2 * ttlMs)}`,
+        ],
+      }));
+    }),
   },
   {
-    ...{ id: 'service-control', area: 'service', severity: 'warning', title: 'the control document is not followed' },
-    ...{ needs: ['service'], minimum: 'none' },
-    raises: 'its standing is unheard, away or corrupt',
-    clears: 'ok',
-    why: 'This process does not hear of flushes, purges and suppressions of the others.',
-    source: 'by definition of the standing (GET /admin/domains)',
-    look: perDomain(control),
+    id: 'service-big-pages',
+    severity: 'info',
+    title: 'pages are big',
+    needs: ['service'],
+    minimum: `${BIG.least} stored pages in the window`,
+    raises: `≥ ${percentText(BIG.raises)} larger than ${bytesText(BIG_PAGE_BYTES)}`,
+    clears: `< ${percentText(BIG.clears)}`,
+    why: 'The network carries each at every hit of L2, and a big reply delays the small ones behind it.',
+    source: `${bytesText(BIG_PAGE_BYTES)} take 0.8 ms of 1 Gbit/s; field report: big keys as the most frequent cause of slow replies`,
+    look: eachDomain(({ domain, now, grown }) => {
+      const [count, big] = [grown(({ pages }) => pages.count), grown(({ pages }) => pages.big)];
+      if (count < BIG.least) return tooFew(count, BIG.least, 'stored pages');
+      const share = big / count;
+      const meanBytes = grown(({ pages }) => pages.bytes) / count;
+      const { largestBytes } = now.pages;
+      return finding(stateAbove(share, BIG), () => ({
+        evidence: `${countText(big)} of ${countText(count)} stored pages (${percentText(share)}) are larger than ${bytesText(BIG_PAGE_BYTES)}; they have ${bytesText(meanBytes)} on average, and the largest since the start has ${bytesText(largestBytes)}.`,
+        figures: { big, pages: count, share, meanBytes: Math.round(meanBytes), largestBytes },
+        advice: [
+          'Ask for fewer results on a page (limit), and keep long texts out of the index.',
+          `domains.${domain}.engine.snippetLength: 120`,
+          'compression.coding: zstd, when every client accepts it',
+        ],
+      }));
+    }),
   },
-  ...CACHE_CHECKS,
-  ...FLEET_CHECKS,
+  {
+    id: 'service-refused-entries',
+    severity: 'warning',
+    title: 'values of the store are not believed',
+    needs: ['service'],
+    raises: `≥ ${REFUSED.count} and ≥ ${percentText(REFUSED.share)} of reads: ${DISBELIEFS.join(', ')}`,
+    clears: `< ${REFUSED.clearCount} or < ${percentText(REFUSED.clearShare)}`,
+    why: 'Each is a miss. Something else writes to these keys, or processes do not agree on format, key or limits.',
+    source: 'a store of serpcache alone has none',
+    look: eachDomain(({ domain, misses, reads }) => {
+      const refused = misses.of(...DISBELIEFS);
+      const share = reads.sum === 0 ? 0 : refused / reads.sum;
+      if (refused < REFUSED.clearCount || share < REFUSED.clearShare) return 'fine';
+      return finding(raiseOrHold(refused >= REFUSED.count && share >= REFUSED.share), () => ({
+        evidence: `${countText(refused)} of ${countText(reads.sum)} reads of the store (${percentText(share)}) found a value that was not believed: ${misses.text(...DISBELIEFS)}.`,
+        figures: { refused, reads: reads.sum, share },
+        advice: Object.entries(DISBELIEVED).flatMap(([reason, remedy]) =>
+          misses.of(reason) > 0 ? [remedy(domain)] : [],
+        ),
+      }));
+    }),
+  },
+  {
+    id: 'service-configurations',
+    severity: 'warning',
+    title: 'processes have different configurations',
+    needs: ['service', 'fleet'],
+    minimum: 'two processes that share a control store',
+    raises: 'different digests; addresses of listeners, the log, credentials, TLS and paths do not count',
+    why: 'They may compute pages by different rules, or count permits for another number of processes, into one store.',
+    source: 'by definition; true for a while during a roll-out',
+    look: eachFleet((processes) => {
+      const groups = groupsOf(processes);
+      return finding(groups.length > 1, () => ({
+        evidence: `${countText(processes.length)} processes have ${groups.length} different configurations: ${groups.slice(0, MAX_IDS).join('; ')}.`,
+        figures: { processes: processes.length, different: groups.length },
+        advice: [
+          'Compare the file and the environment of these processes, on each host: npm run serpcache -- config check; sha256sum "$SERPCACHE_CONFIG"',
+          'Then restart those with the old one. The end of an id is the pid of its process in base 36; the pid stands in the log.',
+        ],
+      }));
+    }),
+  },
 ];

@@ -1,68 +1,97 @@
 import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
-import type { Check, Observation, Window } from '../check.ts';
+import { MIB } from '../../../schema/units.ts';
+import type { CheckRule, Details, Window } from '../check.ts';
 import { known } from '../facts.ts';
-import { dataNodesOf, fine, type NodeView, nodesOf, reasonOf, skipped } from '../window.ts';
+import {
+  dataNodesOf,
+  each,
+  finding,
+  type Judgement,
+  NO_PAIR,
+  type NodeView,
+  nodesOf,
+  numberOf,
+  portPartOf,
+  raiseOrHold,
+  skip,
+  whyMissing,
+} from '../window.ts';
 import {
   cli,
   largerReplicaLimit,
-  MIB,
-  NO_PAIR,
+  NO_INFO,
+  noConfig,
   type OutputLimit,
   outputLimitOf,
   setOutputLimit,
-  wrongIf,
 } from './store-figures.ts';
-import { REACH_CHECKS } from './store-reach.ts';
 
-/** Connections of store nodes: their number and life, the limits on them, and the bytes that wait for their readers. */
+/** Connections of store nodes: whether they answer, the number and life of connections, and bytes that wait for their readers. */
 
-// --- short lives ------------------------------------------------------------------------------------------------------
+// --- nodes that do not answer -----------------------------------------------------------------------------------------
+
+/** The node answered, or was not asked: it is not away. */
+const NOT_ASKED = /\bNOPERM\b|\bbudget\b|no time left/;
+/** The server refuses the credentials. Searches fail as the doctor does. */
+const NO_ENTRY = /\b(?:WRONGPASS|NOAUTH|invalid password|invalid username-password)\b/i;
+const CREDENTIALS =
+  'Set username and password of this store in the configuration, or those of its doctor section; in redis-cli: --user NAME --askpass.';
+
+/** Masters, and stores as a whole. Nodes without INFO are no `NodeView`, so this reads the snapshot itself. */
+function reachedIn({ after }: Window): readonly { readonly subject: string; readonly verdict: Judgement }[] {
+  return after.stores.flatMap(({ name, nodes }) => {
+    const found = known(nodes);
+    if (found === undefined) {
+      const store = { evidence: 'No configured node tells the nodes of this store', advice: [COMPARE] };
+      return [{ subject: name, verdict: silent(whyMissing(nodes), store) }];
+    }
+    const masters = found.filter(({ role }) => role === 'master');
+    return masters.map((node) => {
+      const master = {
+        evidence: 'The master did not answer INFO',
+        figures: { role: node.role },
+        advice: [
+          `From this host: ${cli({ node }, 'PING')}`,
+          `On its host: ss -ltn 'sport = :${portPartOf(node.address)}', and the log of the server.`,
+        ],
+      };
+      const subject = `${node.address} (${name})`;
+      return { subject, verdict: 'known' in node.info ? 'fine' : silent(whyMissing(node.info), master) };
+    });
+  });
+}
+
+const COMPARE = 'Compare the store’s nodes in the configuration with the servers: npm run serpcache -- config check';
+
+function silent(reason: string, { evidence, figures, advice }: Partial<Details>): Judgement {
+  if (NOT_ASKED.test(reason)) return skip(reason);
+  return finding(true, () => ({
+    evidence: `${evidence}: ${reason}.`,
+    figures: { reason, ...figures },
+    advice: [...(NO_ENTRY.test(reason) ? [CREDENTIALS] : []), ...(advice ?? [])],
+  }));
+}
+
+// --- connections ------------------------------------------------------------------------------------------------------
 
 /**
  * The mean life of a connection is the number of connections divided by those opened per second. A fleet that restarts
  * opens all its connections once: long before the second window that a finding needs, the rate is near 0 again.
  */
 const CHURN = {
-  ...{ perSecond: 10, clearPerSecond: 5, lifeSeconds: 10, clearLifeSeconds: 20, windowSeconds: 0.5 },
+  perSecond: 10,
+  clearPerSecond: 5,
+  lifeSeconds: 10,
+  clearLifeSeconds: 20,
+  windowSeconds: 0.5,
   // Thousands of idle connections make the mean life long and the new ones no cheaper.
-  ...{ alonePerSecond: 50, clearAlonePerSecond: 25 },
+  alonePerSecond: 50,
+  clearAlonePerSecond: 25,
 };
-
-function churn(window: Window): readonly Observation[] {
-  return dataNodesOf(window).map((view): Observation => {
-    const { subject, rate, level, node, seconds } = view;
-    const [opened, connected] = [rate('total_connections_received'), level('connected_clients')];
-    if (opened === undefined || connected === undefined || seconds < CHURN.windowSeconds) {
-      return skipped(subject, NO_PAIR);
-    }
-    const lifeSeconds = connected / Math.max(opened, Number.EPSILON);
-    const isLong = opened < CHURN.clearPerSecond || lifeSeconds > CHURN.clearLifeSeconds;
-    if (isLong && opened < CHURN.clearAlonePerSecond) return fine(subject);
-    const isShort = opened >= CHURN.perSecond && lifeSeconds <= CHURN.lifeSeconds;
-    const [youngest] = (known(node.clients)?.top ?? []).toSorted((a, b) => b.young - a.young);
-    const names = youngest !== undefined && youngest.young > 0;
-    return {
-      ...{ subject, state: isShort || opened >= CHURN.alonePerSecond ? 'raise' : 'hold' },
-      evidence: `${amountText(opened)} connections are opened a second beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${
-        names
-          ? ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`
-          : ''
-      }`,
-      figures: { openedPerSecond: opened, connected, lifeMs: Math.round(1000 * lifeSeconds) },
-      advice: [
-        'Keep connections in the client: one long-lived connection per process and node (a persistent connection, a pool), none per request.',
-        'Set the timeout of the application shorter than that of the client, so that a slow answer closes no connection.',
-        `Find the clients by address, name and age: ${cli(view, 'CLIENT LIST')}`,
-      ],
-    };
-  });
-}
 
 function clientText({ address, name }: { readonly address: string; readonly name: string }): string {
   return name === '' ? address : `${address} “${name}”`;
 }
-
-// --- limits on connections --------------------------------------------------------------------------------------------
 
 const REJECTED = { raises: 1 };
 
@@ -80,93 +109,13 @@ const moreClients = (view: NodeView, limit: number): readonly string[] => [
   `Or fewer connections; find their owners: ${cli(view, 'CLIENT LIST')}`,
 ];
 
-function rejected(window: Window): readonly Observation[] {
-  return nodesOf(window).map((view): Observation => {
-    const { subject, grown, seconds } = view;
-    const count = grown('rejected_connections');
-    if (count === undefined) return skipped(subject, NO_PAIR);
-    if (count < REJECTED.raises) return fine(subject);
-    const table = tableOf(view);
-    return {
-      ...{ subject, state: 'raise' },
-      evidence: `${countText(count)} connections were refused in ${seconds.toFixed(1)} s${
-        table === undefined ? '' : `; ${countText(table.used)} of ${countText(table.limit)} places are taken now`
-      }.`,
-      figures: { rejected: count, ...(table && { connected: table.used, maxclients: table.limit }) },
-      advice: moreClients(view, table?.limit ?? 10_000),
-    };
-  });
-}
-
 const NEAR_LIMIT = { raises: 0.8, clears: 0.7 };
-
-function nearLimit(window: Window): readonly Observation[] {
-  return nodesOf(window).map((view): Observation => {
-    const { subject } = view;
-    const table = tableOf(view);
-    if (table === undefined) return skipped(subject, 'neither INFO nor CONFIG tells maxclients');
-    const { used, limit } = table;
-    if (used < NEAR_LIMIT.clears * limit) return fine(subject);
-    return {
-      ...{ subject, state: used >= NEAR_LIMIT.raises * limit ? 'raise' : 'hold' },
-      evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(used / limit)}).`,
-      figures: { connected: used, maxclients: limit, share: used / limit },
-      advice: moreClients(view, limit),
-    };
-  });
-}
-
-// --- who holds them ---------------------------------------------------------------------------------------------------
-
 const MANY = { alone: 1000, most: 500, share: 0.5, clearAlone: 800, clearMost: 400 };
-
-function oneClientMany(window: Window): readonly Observation[] {
-  return dataNodesOf(window).map((view): Observation => {
-    const { subject, node } = view;
-    const clients = known(node.clients);
-    if (clients === undefined) return skipped(subject, reasonOf(node.clients));
-    const [first] = clients.top.toSorted((a, b) => b.count - a.count);
-    if (first === undefined) return fine(subject);
-    const isMost = first.count >= MANY.share * clients.count;
-    const passes = (alone: number, most: number): boolean => first.count >= (isMost ? most : alone);
-    if (!passes(MANY.clearAlone, MANY.clearMost)) return fine(subject);
-    return {
-      ...{ subject, state: passes(MANY.alone, MANY.most) ? 'raise' : 'hold' },
-      evidence: `${clientText(first)} holds ${countText(first.count)} of ${countText(clients.count)} connections, ${countText(first.young)} of them younger than 10 s.`,
-      figures: { connections: first.count, all: clients.count, young: first.young, address: first.address },
-      advice: [
-        'Bound the pool of this client; a connection carries thousands of commands a second, so one or a few per process are enough.',
-        `Show them: ${cli(view, `CLIENT LIST | grep 'addr=${first.address}:'`)}`,
-      ],
-    };
-  });
-}
-
 const BLOCKED = { count: 20, share: 0.2, connected: 50, clears: 10 };
-
-function blocked(window: Window): readonly Observation[] {
-  return dataNodesOf(window).map((view): Observation => {
-    const { subject, level } = view;
-    const [count, connected] = [level('blocked_clients'), level('connected_clients')];
-    if (count === undefined || connected === undefined) return skipped(subject, 'INFO does not tell it');
-    if (count < BLOCKED.clears) return fine(subject);
-    const isMany = count >= BLOCKED.count || (connected >= BLOCKED.connected && count >= BLOCKED.share * connected);
-    return {
-      ...{ subject, state: isMany ? 'raise' : 'hold' },
-      evidence: `${countText(count)} of ${countText(connected)} connections wait in a blocking command (BLPOP, XREAD BLOCK, WAIT) or for CLIENT PAUSE to end.`,
-      figures: { blocked: count, connected },
-      advice: [
-        `Find them, flag b: ${cli(view, "CLIENT LIST | grep 'flags=[a-zA-Z]*b'")}`,
-        'Give queues a server of their own; serpcache sends no blocking command.',
-      ],
-    };
-  });
-}
 
 // --- output buffers ---------------------------------------------------------------------------------------------------
 
 const OUTPUT = { share: 0.5, clearShare: 0.25, unlimitedBytes: 32 * MIB, clearUnlimitedBytes: 16 * MIB };
-
 const REPLICA_ROOM = { hardBytes: 1024 * MIB, softBytes: 512 * MIB, softSeconds: 60 };
 
 /** A hard limit where there is none; a soft limit that is larger stays. */
@@ -175,82 +124,51 @@ function firstLimit({ softBytes, softSeconds }: OutputLimit): OutputLimit {
   return { hardBytes: Math.max(256 * MIB, soft), softBytes: soft, softSeconds: Math.max(10, softSeconds) };
 }
 
-function outputBuffers(window: Window): readonly Observation[] {
-  return dataNodesOf(window).map((view): Observation => {
-    const { subject, node } = view;
-    const clients = known(node.clients);
-    if (clients === undefined) return skipped(subject, reasonOf(node.clients));
-    const { bytes, client, kind } = clients.largestOutput;
-    const limit = outputLimitOf(view, kind);
-    const { hardBytes = 0, softBytes = 0, softSeconds = 0 } = limit ?? {};
-    const raises = hardBytes > 0 ? OUTPUT.share * hardBytes : OUTPUT.unlimitedBytes;
-    const clears = hardBytes > 0 ? OUTPUT.clearShare * hardBytes : OUTPUT.clearUnlimitedBytes;
-    const isSoft = softBytes > 0 && bytes >= softBytes;
-    if (bytes < clears && !isSoft) return fine(subject);
-    const limits = [
-      ...(hardBytes > 0 ? [`above ${bytesText(hardBytes)} the server closes the connection at once`] : []),
-      ...(softBytes > 0 ? [`above ${bytesText(softBytes)} after ${softSeconds} s`] : []),
-    ];
-    const rule = limit === undefined ? 'the limit is not known' : limits.join(', ') || 'there is no limit';
-    return {
-      ...{ subject, state: bytes >= raises || isSoft ? 'raise' : 'hold' },
-      evidence: `${bytesText(bytes)} of replies wait for ${client} (${kind}), which does not read them fast enough; ${rule}.`,
-      figures: { bytes, client, kind, hardBytes, softBytes },
-      advice:
-        kind === 'replica'
-          ? [
-              ...largerReplicaLimit(view, REPLICA_ROOM).map((command) => `Room for a burst of writes: ${command}`),
-              'Look at the replica: its CPU, its disk and the network to it.',
-            ]
-          : [
-              'Let this client read what it asks for, and ask for less at a time (a bounded pipeline, SCAN instead of KEYS).',
-              ...(limit === undefined || hardBytes > 0
-                ? []
-                : [`A limit: ${setOutputLimit(view, kind, firstLimit(limit))}`]),
-            ],
-    };
-  });
+function outputBuffer(view: NodeView): Judgement {
+  const clients = known(view.node.clients);
+  if (clients === undefined) return skip(whyMissing(view.node.clients));
+  const { bytes, client, kind } = clients.largestOutput;
+  const limit = outputLimitOf(view, kind);
+  const { hardBytes = 0, softBytes = 0, softSeconds = 0 } = limit ?? {};
+  const raises = hardBytes > 0 ? OUTPUT.share * hardBytes : OUTPUT.unlimitedBytes;
+  const clears = hardBytes > 0 ? OUTPUT.clearShare * hardBytes : OUTPUT.clearUnlimitedBytes;
+  const isSoft = softBytes > 0 && bytes >= softBytes;
+  if (bytes < clears && !isSoft) return 'fine';
+  const limits = [
+    ...(hardBytes > 0 ? [`above ${bytesText(hardBytes)} the server closes the connection at once`] : []),
+    ...(softBytes > 0 ? [`above ${bytesText(softBytes)} after ${softSeconds} s`] : []),
+  ];
+  const rule = limit === undefined ? 'the limit is not known' : limits.join(', ') || 'there is no limit';
+  const ofReplica = (): readonly string[] => [
+    ...largerReplicaLimit(view, REPLICA_ROOM).map((command) => `Room for a burst of writes: ${command}`),
+    'Look at the replica: its CPU, its disk and the network to it.',
+  ];
+  const ofClient = (): readonly string[] => [
+    'Let this client read what it asks for, and ask for less at a time (a bounded pipeline, SCAN instead of KEYS).',
+    ...(limit === undefined || hardBytes > 0 ? [] : [`A limit: ${setOutputLimit(view, kind, firstLimit(limit))}`]),
+  ];
+  return finding(raiseOrHold(bytes >= raises || isSoft), () => ({
+    evidence: `${bytesText(bytes)} of replies wait for ${client} (${kind}), which does not read them fast enough; ${rule}.`,
+    figures: { bytes, client, kind, hardBytes, softBytes },
+    advice: kind === 'replica' ? ofReplica() : ofClient(),
+  }));
 }
 
-// --- idle connections -------------------------------------------------------------------------------------------------
-
-function idleTimeout(window: Window): readonly Observation[] {
-  return dataNodesOf(window).map((view): Observation => {
-    const { subject, node, config } = view;
-    const seconds = Number(config('timeout') ?? Number.NaN);
-    if (!Number.isFinite(seconds)) return skipped(subject, reasonOf(node.config) || 'CONFIG does not tell it');
-    return wrongIf(seconds > 0, subject, () => ({
-      evidence: `timeout is ${seconds}: the server closes a connection that was idle for ${seconds} s.`,
-      figures: { timeoutMs: 1000 * seconds },
-      advice: [
-        cli(view, 'CONFIG SET timeout 0'),
-        'timeout 0 in its configuration file; tcp-keepalive finds dead peers.',
-      ],
-    }));
-  });
-}
-
-const KEEPALIVE = { maxSeconds: 300 };
-
-function keepalive(window: Window): readonly Observation[] {
-  return dataNodesOf(window).map((view): Observation => {
-    const { subject, node, config } = view;
-    const seconds = Number(config('tcp-keepalive') ?? Number.NaN);
-    if (!Number.isFinite(seconds)) return skipped(subject, reasonOf(node.config) || 'CONFIG does not tell it');
-    return wrongIf(seconds === 0 || seconds > KEEPALIVE.maxSeconds, subject, () => ({
-      evidence: `tcp-keepalive is ${seconds}${seconds === 0 ? ' (off)' : ' s'}.`,
-      figures: { keepaliveMs: 1000 * seconds },
-      advice: [cli(view, 'CONFIG SET tcp-keepalive 60'), 'tcp-keepalive 60 in its configuration file'],
-    }));
-  });
-}
-
-const NONE = { minimum: 'none', clears: 'otherwise' };
-
-export const CLIENT_CHECKS: readonly Check[] = [
-  ...REACH_CHECKS,
+export const CLIENT_CHECKS: readonly CheckRule[] = [
   {
-    ...{ id: 'store-connection-churn', area: 'store', severity: 'warning', title: 'clients connect again and again' },
+    id: 'store-unreachable',
+    severity: 'critical',
+    title: 'a store node does not answer',
+    needs: ['info'],
+    raises: 'a master does not answer INFO within its time, or no node tells the others',
+    why: 'Searches for its keys are misses that the engine must compute, flushes do not reach it, and the rest of the report does not see it.',
+    source: 'measured: a killed or stopped node makes its share of the searches go to the engine',
+    look: each(reachedIn, ({ verdict }) => verdict),
+  },
+  {
+    id: 'store-connection-churn',
+    severity: 'warning',
+    title: 'clients connect again and again',
     needs: ['info'],
     minimum: `two readings of one run, ≥ ${CHURN.windowSeconds} s apart`,
     raises: `≥ ${CHURN.perSecond} new connections a second, and a mean life of ≤ ${CHURN.lifeSeconds} s (connections ÷ new ones a second); or ≥ ${CHURN.alonePerSecond} a second`,
@@ -258,85 +176,155 @@ export const CLIENT_CHECKS: readonly Check[] = [
     why: 'Accepting a connection costs the main thread more than a small command, with TLS many times more.',
     source:
       'field report: frequent reconnecting hurts, not the number of clients; Redis documentation, “Redis client handling”',
-    look: churn,
+    look: each(dataNodesOf, (view) => {
+      const { rate, level, node, seconds } = view;
+      const [opened, connected] = [rate('total_connections_received'), level('connected_clients')];
+      if (opened === undefined || connected === undefined || seconds < CHURN.windowSeconds) return skip(NO_PAIR);
+      const lifeSeconds = connected / Math.max(opened, Number.EPSILON);
+      const isLong = opened < CHURN.clearPerSecond || lifeSeconds > CHURN.clearLifeSeconds;
+      if (isLong && opened < CHURN.clearAlonePerSecond) return 'fine';
+      const isShort = opened >= CHURN.perSecond && lifeSeconds <= CHURN.lifeSeconds;
+      const [youngest] = (known(node.clients)?.top ?? []).toSorted((a, b) => b.young - a.young);
+      const named =
+        youngest === undefined || youngest.young === 0
+          ? ''
+          : ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`;
+      return finding(raiseOrHold(isShort || opened >= CHURN.alonePerSecond), () => ({
+        evidence: `${amountText(opened)} connections are opened a second beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${named}`,
+        figures: { openedPerSecond: opened, connected, lifeMs: Math.round(1000 * lifeSeconds) },
+        advice: [
+          'Keep connections in the client: one long-lived connection per process and node (a persistent connection, a pool), none per request.',
+          'Set the timeout of the application shorter than that of the client, so that a slow answer closes no connection.',
+          `Find the clients by address, name and age: ${cli(view, 'CLIENT LIST')}`,
+        ],
+      }));
+    }),
   },
   {
-    ...{ id: 'store-rejected-connections', area: 'store', severity: 'critical', title: 'connections are refused' },
+    id: 'store-rejected-connections',
+    severity: 'critical',
+    title: 'connections are refused',
     needs: ['info'],
     minimum: 'two readings of one run',
     raises: `≥ ${REJECTED.raises} refused connection in the window`,
     clears: 'none in the window',
     why: 'A process that starts, or whose connection broke, stays without this node.',
     source: 'Redis documentation, INFO: rejected_connections',
-    look: rejected,
+    look: each(nodesOf, (view) => {
+      const count = view.grown('rejected_connections');
+      if (count === undefined) return skip(NO_PAIR);
+      const table = tableOf(view);
+      const places =
+        table === undefined ? '' : `; ${countText(table.used)} of ${countText(table.limit)} places are taken now`;
+      return finding(count >= REJECTED.raises, () => ({
+        evidence: `${countText(count)} connections were refused in ${view.seconds.toFixed(1)} s${places}.`,
+        figures: { rejected: count, ...(table && { connected: table.used, maxclients: table.limit }) },
+        advice: moreClients(view, table?.limit ?? 10_000),
+      }));
+    }),
   },
   {
-    ...{
-      id: 'store-clients-near-limit',
-      area: 'store',
-      severity: 'warning',
-      title: 'the table of clients is nearly full',
-    },
-    ...{ needs: ['info'], minimum: 'none' },
+    id: 'store-clients-near-limit',
+    severity: 'warning',
+    title: 'the table of clients is nearly full',
+    needs: ['info'],
     raises: `≥ ${percentText(NEAR_LIMIT.raises)} of maxclients, replicas and cluster links included`,
     clears: `< ${percentText(NEAR_LIMIT.clears)}`,
     why: 'At the limit every new connection is refused, also those of serpcache after a restart.',
     source: 'Redis documentation, “Redis client handling”: maximum concurrent connected clients',
-    look: nearLimit,
+    look: each(nodesOf, (view) => {
+      const table = tableOf(view);
+      if (table === undefined) return skip('neither INFO nor CONFIG tells maxclients');
+      const { used, limit } = table;
+      if (used < NEAR_LIMIT.clears * limit) return 'fine';
+      return finding(raiseOrHold(used >= NEAR_LIMIT.raises * limit), () => ({
+        evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(used / limit)}).`,
+        figures: { connected: used, maxclients: limit, share: used / limit },
+        advice: moreClients(view, limit),
+      }));
+    }),
   },
   {
-    ...{
-      id: 'store-one-client-many',
-      area: 'store',
-      severity: 'warning',
-      title: 'one client holds very many connections',
-    },
-    ...{ needs: ['clients'], minimum: 'none' },
+    id: 'store-one-client-many',
+    severity: 'warning',
+    title: 'one client holds very many connections',
+    needs: ['clients'],
     raises: `one address and name with ≥ ${countText(MANY.alone)} connections, or with ≥ ${MANY.most} and at least half of all`,
     clears: `< ${MANY.clearAlone}, or < ${MANY.clearMost} of which it is half`,
     why: 'Each costs memory and a place in the table; a pool without a bound grows just when the server is slow.',
     source: 'Redis documentation, “Redis client handling”; field report: one application had thousands',
-    look: oneClientMany,
+    look: each(dataNodesOf, (view) => {
+      const clients = known(view.node.clients);
+      if (clients === undefined) return skip(whyMissing(view.node.clients));
+      const [first] = clients.top.toSorted((a, b) => b.count - a.count);
+      if (first === undefined) return 'fine';
+      const isMost = first.count >= MANY.share * clients.count;
+      const passes = (alone: number, most: number): boolean => first.count >= (isMost ? most : alone);
+      if (!passes(MANY.clearAlone, MANY.clearMost)) return 'fine';
+      return finding(raiseOrHold(passes(MANY.alone, MANY.most)), () => ({
+        evidence: `${clientText(first)} holds ${countText(first.count)} of ${countText(clients.count)} connections, ${countText(first.young)} of them younger than 10 s.`,
+        figures: { connections: first.count, all: clients.count, young: first.young, address: first.address },
+        advice: [
+          'Bound the pool of this client; a connection carries thousands of commands a second, so one or a few per process are enough.',
+          `Show them: ${cli(view, `CLIENT LIST | grep 'addr=${first.address}:'`)}`,
+        ],
+      }));
+    }),
   },
   {
-    ...{
-      id: 'store-blocked-clients',
-      area: 'store',
-      severity: 'warning',
-      title: 'many clients wait in blocking commands',
-    },
-    ...{ needs: ['info'], minimum: 'none' },
+    id: 'store-blocked-clients',
+    severity: 'warning',
+    title: 'many clients wait in blocking commands',
+    needs: ['info'],
     raises: `≥ ${BLOCKED.count} blocked clients, or ≥ ${percentText(BLOCKED.share)} of ≥ ${BLOCKED.connected} connections`,
     clears: `< ${BLOCKED.clears}`,
     why: 'A cache has no blocking commands: another application uses this node as a queue, or CLIENT PAUSE holds everyone.',
     source: 'Redis documentation, INFO: blocked_clients',
-    look: blocked,
+    look: each(dataNodesOf, (view) => {
+      const [count, connected] = [view.level('blocked_clients'), view.level('connected_clients')];
+      if (count === undefined || connected === undefined) return skip(NO_INFO);
+      if (count < BLOCKED.clears) return 'fine';
+      const isMany = count >= BLOCKED.count || (connected >= BLOCKED.connected && count >= BLOCKED.share * connected);
+      return finding(raiseOrHold(isMany), () => ({
+        evidence: `${countText(count)} of ${countText(connected)} connections wait in a blocking command (BLPOP, XREAD BLOCK, WAIT) or for CLIENT PAUSE to end.`,
+        figures: { blocked: count, connected },
+        advice: [
+          `Find them, flag b: ${cli(view, "CLIENT LIST | grep 'flags=[a-zA-Z]*b'")}`,
+          'Give queues a server of their own; serpcache sends no blocking command.',
+        ],
+      }));
+    }),
   },
   {
-    ...{ id: 'store-output-buffer', area: 'store', severity: 'warning', title: 'replies pile up for a slow reader' },
-    ...{ needs: ['clients', 'config'], minimum: 'none' },
+    id: 'store-output-buffer',
+    severity: 'warning',
+    title: 'replies pile up for a slow reader',
+    needs: ['clients', 'config'],
     raises: `≥ ${percentText(OUTPUT.share)} of the hard limit of its class or ≥ its soft limit; without a limit ≥ ${bytesText(OUTPUT.unlimitedBytes)}`,
     clears: `< ${percentText(OUTPUT.clearShare)} of the hard limit; without one < ${bytesText(OUTPUT.clearUnlimitedBytes)}`,
     why: 'The buffer takes memory from the keys, and at its limit the connection is closed: a replica then needs a full copy.',
     source: 'Redis documentation, “Redis client handling”: output buffer limits',
-    look: outputBuffers,
+    look: each(dataNodesOf, outputBuffer),
   },
   {
-    ...{ id: 'store-idle-timeout', area: 'store', severity: 'warning', title: 'the server closes idle connections' },
-    ...NONE,
+    id: 'store-idle-timeout',
+    severity: 'warning',
+    title: 'the server closes idle connections',
     needs: ['config'],
     raises: 'timeout > 0',
     why: 'serpcache keeps its connections open. In a quiet hour each is closed and opened again, and a search meets the closed one.',
     source: 'Redis documentation, “Redis client handling”: client timeouts; deploy/redis',
-    look: idleTimeout,
-  },
-  {
-    ...{ id: 'store-keepalive', area: 'store', severity: 'info', title: 'dead peers are noticed late' },
-    ...NONE,
-    needs: ['config'],
-    raises: `tcp-keepalive 0 or > ${KEEPALIVE.maxSeconds} s`,
-    why: 'Connections of hosts that vanished keep their place, and a firewall may forget a quiet connection.',
-    source: 'Redis documentation, “Redis client handling”: TCP keepalive, 300 s by default',
-    look: keepalive,
+    look: each(dataNodesOf, (view) => {
+      const seconds = numberOf(view.config('timeout'));
+      if (seconds === undefined) return skip(noConfig(view));
+      return finding(seconds > 0, () => ({
+        evidence: `timeout is ${seconds}: the server closes a connection that was idle for ${seconds} s.`,
+        figures: { timeoutMs: 1000 * seconds },
+        advice: [
+          cli(view, 'CONFIG SET timeout 0'),
+          'timeout 0 in its configuration file; tcp-keepalive finds dead peers.',
+        ],
+      }));
+    }),
   },
 ];

@@ -1,54 +1,60 @@
-import type { Evidence, Observation, Window } from '../check.ts';
+import { MIB } from '../../../schema/units.ts';
+import type { Window } from '../check.ts';
 import { type ClientsFacts, known } from '../facts.ts';
-import { fine, hostPartOf, type NodeView } from '../window.ts';
+import { hostPartOf, type NodeView, portPartOf, type ServerUse, whyMissing } from '../window.ts';
 
-/** Readings of INFO that several checks of stores share. */
+/** Readings of INFO and CONFIG that several checks of stores share, and the commands that they advise. */
 
-/** Reasons to skip. */
+/** Reason to skip. */
 export const NO_INFO = 'INFO does not tell it';
-export const NO_PAIR = 'no two readings of one run';
 
-/** Seconds since the epoch by the clock of the server, which writes the times of saves, SLOWLOG and LATENCY. */
+/** Reason to skip a check that reads CONFIG. */
+export function noConfig({ node }: Pick<NodeView, 'node'>): string {
+  return whyMissing(node.config) || 'CONFIG does not tell it';
+}
+
+/** Seconds since the epoch by the clock of the server, which writes the times of SLOWLOG and LATENCY. */
 export function serverSeconds({ level, node }: NodeView, { after }: Window): number {
   const micros = level('server_time_usec');
   return micros === undefined ? (after.wallMs + (known(node.clockOffsetMs) ?? 0)) / 1000 : micros / 1e6;
 }
 
-/** Calls of commands in the window, by `INFO commandstats`; undefined without two readings of one run. */
-export function callsGrown(view: NodeView, counts: (command: string) => boolean): number | undefined {
-  const { node, before, grown } = view;
-  const [now, then] = [known(node.info), before === undefined ? undefined : known(before.info)];
-  if (now === undefined || then === undefined || grown('total_commands_processed') === undefined) return undefined;
-  const names = Object.keys(now).filter((field) => field.startsWith(PREFIX));
-  if (names.length === 0) return undefined;
-  return names
-    .filter((field) => counts(field.slice(PREFIX.length).toLowerCase()))
-    .reduce((sum, field) => sum + Math.max(0, callsIn(now[field]) - callsIn(then[field])), 0);
+/** Growth of the counts behind `prefix` in INFO, by the rest of the field's name. A count that is not there is 0. */
+export function grownCounts({ node, before }: NodeView, prefix: string, member: RegExp): ReadonlyMap<string, number> {
+  const then = known(before?.info);
+  const count = (line: string | undefined): number => Number(member.exec(line ?? '')?.[1] ?? 0);
+  return new Map(
+    Object.entries(known(node.info) ?? {})
+      .filter(([field]) => field.startsWith(prefix))
+      .map(([field, line]) => [field.slice(prefix.length), Math.max(0, count(line) - count(then?.[field]))]),
+  );
 }
 
-const PREFIX = 'cmdstat_';
-
-function callsIn(line: string | undefined): number {
-  return Number(/\bcalls=(\d+)/.exec(line ?? '')?.[1] ?? 0);
+/** Calls of commands in the window, by `INFO commandstats`; undefined without two readings of one run. */
+export function callsGrown(view: NodeView, counts: (command: string) => boolean): number | undefined {
+  if (view.grown('total_commands_processed') === undefined) return undefined;
+  const calls = [...grownCounts(view, 'cmdstat_', /\bcalls=(\d+)/)];
+  if (calls.length === 0) return undefined;
+  return calls.filter(([command]) => counts(command.toLowerCase())).reduce((sum, [, count]) => sum + count, 0);
 }
 
 /** Commands of the doctor itself, whose number differs from node to node. */
-const OWN_COMMANDS: ReadonlySet<string> = new Set([
-  ...['ping', 'info', 'time', 'role', 'dbsize', 'scan', 'type', 'pttl', 'strlen', 'hlen', 'llen', 'scard', 'zcard'],
-  ...['config', 'slowlog', 'latency', 'memory', 'client', 'cluster', 'acl', 'command', 'hello', 'auth', 'replconf'],
-]);
+const OWN_COMMANDS: ReadonlySet<string> = new Set(
+  [
+    'ping info time role dbsize scan type pttl strlen hlen llen scard zcard',
+    'config slowlog latency memory client cluster acl command hello auth replconf',
+  ].flatMap((names) => names.split(' ')),
+);
 
 /** Calls of all clients but the doctor, whose commands would hide those of a quiet node. */
 export function othersCalls(view: NodeView): number | undefined {
   return callsGrown(view, (command) => !OWN_COMMANDS.has(command.split('|')[0] ?? ''));
 }
 
-/** Keys of all databases, and those of them with an expiry. */
-export function keyspaceOf({ node }: NodeView): { readonly keys: number; readonly expires: number } {
-  const lines = Object.entries(known(node.info) ?? {}).filter(([field]) => /^db\d+$/.test(field));
-  const total = (member: RegExp): number =>
-    lines.reduce((sum, [, line]) => sum + Number(member.exec(line)?.[1] ?? 0), 0);
-  return { keys: total(/\bkeys=(\d+)/), expires: total(/\bexpires=(\d+)/) };
+/** Bytes of replies in the window. INFO counts the stream to replicas, and their full copies, as output too. */
+export function repliedBytes({ grown }: NodeView): number | undefined {
+  const sent = grown('total_net_output_bytes');
+  return sent === undefined ? undefined : Math.max(0, sent - (grown('total_net_repl_output_bytes') ?? 0));
 }
 
 export interface ReplicaLine {
@@ -76,30 +82,19 @@ export function replicasOf({ node }: NodeView): readonly ReplicaLine[] {
   });
 }
 
-/** Nodes of different stores may be one server: each server once, its first node. */
-export function serversAmong(nodes: readonly NodeView[]): readonly NodeView[] {
-  return [...new Map(nodes.toReversed().map((view) => [serverIdOf(view), view])).values()].toReversed();
-}
-
-export function serverIdOf({ text, node }: NodeView): string {
-  return text('run_id') ?? node.address;
-}
-
 // --- advice -----------------------------------------------------------------------------------------------------------
 
 /** `redis-cli -h 10.0.0.1 -p 6379 CONFIG SET save ""` */
 export function cli({ node }: Pick<NodeView, 'node'>, command: string): string {
   const { address } = node;
   if (address.startsWith('unix:')) return `redis-cli -s ${address.slice('unix:'.length)} ${command}`;
-  return `redis-cli -h ${hostPartOf(address)} -p ${address.slice(address.lastIndexOf(':') + 1)} ${command}`;
+  return `redis-cli -h ${hostPartOf(address)} -p ${portPartOf(address)} ${command}`;
 }
 
-/** An observation of a setting: it is wrong, or it is not. */
-export function wrongIf(isWrong: boolean, subject: string, evidence: () => Omit<Evidence, 'subject'>): Observation {
-  return isWrong ? { subject, state: 'raise', ...evidence() } : fine(subject);
+/** The policy under which a server at its limit loses nothing that lasts: pages have an expiry, control documents have none. */
+export function policyFor(use: ServerUse): string {
+  return { cache: 'allkeys-lru', mixed: 'volatile-lru', lasting: 'noeviction' }[use];
 }
-
-export const MIB = 2 ** 20;
 
 /** A limit of output buffers; 0 is no limit. */
 export interface OutputLimit {

@@ -2,31 +2,22 @@ import { hash } from 'node:crypto';
 import type { Settings } from '../../../config/settings.ts';
 import type { Control } from '../../../control/control.ts';
 import type { Clock } from '../../../runtime.ts';
-import type { FleetProcess, Part } from '../facts.ts';
+import { isMapping } from '../../../schema/read.ts';
+import type { Figure, FleetProcess } from '../facts.ts';
 
 /** The processes that share a control store, as each describes itself there. */
 export interface Fleet {
   /** This process first. Another one is known from its second report on, and until it has been silent for a while. */
-  readonly read: () => Promise<Part<readonly FleetProcess[]>>;
+  readonly read: () => Promise<Figure<readonly FleetProcess[]>>;
   readonly close: () => void;
-}
-
-/** The clock of a server of a store, minus the clock of this process. */
-export interface ClockReading {
-  readonly offsetMs: number;
-  /** Its `run_id`, or its address where it tells none: two readings of one server can be compared. */
-  readonly server: string;
 }
 
 interface FleetOptions {
   readonly processId: string;
-  readonly version: string;
   /** `configurationDigest` of its settings. */
   readonly configuration: string;
   /** The control of each domain: processes that share one domain know each other by it. */
   readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
-  /** Undefined while no store node has told its time. */
-  readonly clockOffset: () => ClockReading | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
   readonly intervalMs?: number;
@@ -38,9 +29,6 @@ interface Hello {
   /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
   readonly count: number;
   readonly configuration: string;
-  readonly version: string;
-  readonly clockOffsetMs?: number;
-  readonly clockServer?: string;
 }
 
 const PREFIX = 'doctor:';
@@ -52,11 +40,10 @@ const INTERVAL_MS = 5000;
 const MAX_SILENT = 3;
 /** More processes than any fleet has; the control store keeps no more reports. */
 const MAX_PROCESSES = 256;
-export const MAX_FLEET_TEXT = 64;
-const MAX_OFFSET_MS = 1e12;
+const MAX_FLEET_TEXT = 64;
 
 export function createFleet(options: FleetOptions): Fleet {
-  const { processId, version, configuration, controls, clockOffset, clock, random } = options;
+  const { processId, configuration, controls, clock, random } = options;
   const { intervalMs = INTERVAL_MS } = options;
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -64,11 +51,6 @@ export function createFleet(options: FleetOptions): Fleet {
   /** By id: the first count that was seen, and the time at which the count last rose. */
   const seen = new Map<string, { readonly first: number; readonly count: number; readonly atMs: number }>();
 
-  const own = (): Omit<FleetProcess, 'id'> => {
-    const reading = clockOffset();
-    const clocks = reading && { clockOffsetMs: -reading.offsetMs, clockServer: reading.server };
-    return { configuration, version, ...clocks };
-  };
   /** Reports go to shared control stores only. `shared` is constant for the life of a process. */
   const shared = controls.filter((control) => control.state().shared);
 
@@ -102,7 +84,7 @@ export function createFleet(options: FleetOptions): Fleet {
 
   const report = async (): Promise<void> => {
     sent += 1;
-    const hello: Hello = { format: FORMAT, count: sent, ...own() };
+    const hello: Hello = { format: FORMAT, count: sent, configuration };
     await Promise.all(shared.map((control) => control.report(`${PREFIX}${processId}`, hello, 'doctor')));
     // Read as often as they are sent, so that a silent process is known before anyone asks.
     await collect();
@@ -120,11 +102,13 @@ export function createFleet(options: FleetOptions): Fleet {
 
   return {
     read: async () => {
-      const self = { id: processId, ...own() };
+      const self = { id: processId, configuration };
       if (shared.length === 0) return { known: [self] };
       const hellos = await collect();
       if (hellos === undefined) return { skipped: 'the control store does not answer' };
-      const others = [...hellos].flatMap(([id, hello]) => (isLive(id) ? [{ id, ...describedBy(hello) }] : []));
+      const others = [...hellos].flatMap(([id, hello]) =>
+        isLive(id) ? [{ id, configuration: hello.configuration }] : [],
+      );
       return { known: [self, ...others.sort((a, b) => (a.id < b.id ? -1 : 1))] };
     },
     close: () => {
@@ -134,31 +118,12 @@ export function createFleet(options: FleetOptions): Fleet {
   };
 }
 
-/** No other members that the store may hold. */
-function describedBy({ configuration, version, clockOffsetMs, clockServer }: Hello): Omit<FleetProcess, 'id'> {
-  return {
-    ...{ configuration, version },
-    ...(clockOffsetMs === undefined ? {} : { clockOffsetMs }),
-    ...(clockServer === undefined ? {} : { clockServer }),
-  };
-}
-
 /** Others may write to the store: a text of any length, or a number that is none, goes no further. */
 function isHello(value: unknown): value is Hello {
-  if (typeof value !== 'object' || value === null) return false;
-  const { format, count, configuration, version, clockOffsetMs, clockServer } = value as Readonly<
-    Record<string, unknown>
-  >;
-  const isShort = (text: unknown): boolean =>
-    typeof text === 'string' && text.length > 0 && text.length <= MAX_FLEET_TEXT;
-  return (
-    format === FORMAT &&
-    Number.isSafeInteger(count) &&
-    isShort(configuration) &&
-    isShort(version) &&
-    (clockOffsetMs === undefined || (typeof clockOffsetMs === 'number' && Math.abs(clockOffsetMs) <= MAX_OFFSET_MS)) &&
-    (clockServer === undefined || isShort(clockServer))
-  );
+  if (!isMapping(value)) return false;
+  const { format, count, configuration } = value;
+  const isShort = typeof configuration === 'string' && configuration !== '' && configuration.length <= MAX_FLEET_TEXT;
+  return format === FORMAT && Number.isSafeInteger(count) && isShort;
 }
 
 // --- the digest -------------------------------------------------------------------------------------------------------
@@ -166,18 +131,9 @@ function isHello(value: unknown): value is Hello {
 /** Sections that may differ between the processes of a fleet. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['admin', 'log', 'audit', 'doctor']);
 /** Members at any depth that are secrets, credentials or paths, under the names of the configuration. */
-const OWN_MEMBERS: ReadonlySet<string> = new Set([
-  'username',
-  'password',
-  'sentinelUsername',
-  'sentinelPassword',
-  'user',
-  'key',
-  'previousKey',
-  'tls',
-  'doctor',
-  'directory',
-]);
+const OWN_MEMBERS: ReadonlySet<string> = new Set(
+  'username password sentinelUsername sentinelPassword user key previousKey tls doctor directory'.split(' '),
+);
 /** Lists whose order says nothing. */
 const UNORDERED: ReadonlySet<string> = new Set(['nodes', 'sentinels', 'endpoints', 'disabledDefences', 'candidates']);
 

@@ -1,6 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { ServerFacts } from '../facts.ts';
+import { numberOf } from '../window.ts';
 
 const PROGRAMS: ReadonlySet<string> = new Set(['redis-server', 'valkey-server', 'keydb-server', 'searchd']);
 const MAX_SERVERS = 64;
@@ -26,19 +27,8 @@ async function serverOf(folder: string, pid: number, nowMs: number): Promise<Ser
   const program = basename(words[0] ?? '');
   // A Sentinel runs in the same program and keeps no entries.
   if (!PROGRAMS.has(program) || words.includes('[sentinel]')) return undefined;
-  const [descriptors, limits] = await Promise.all([
-    readdir(join(folder, 'fd')).catch(() => undefined),
-    textOf(join(folder, 'limits')),
-  ]);
-  const maxOpenFiles = Number(/^Max open files +(\d+)/m.exec(limits)?.[1]);
-  const base = {
-    ...{ program, pid },
-    ...(descriptors === undefined ? {} : { openFiles: descriptors.length }),
-    ...(Number.isFinite(maxOpenFiles) ? { maxOpenFiles } : {}),
-  };
-  if (program === 'searchd') return { ...base, ...(await searchdFacts(folder, words, nowMs)) };
-  const port = Number(/:(\d+)$/.exec(words[1] ?? '')?.[1]);
-  return Number.isFinite(port) ? { ...base, port } : base;
+  if (program === 'searchd') return { program, pid, ...(await searchdFacts(folder, words, nowMs)) };
+  return { program, pid, port: numberOf(/:(\d+)$/.exec(words[1] ?? '')?.[1]) };
 }
 
 /** The configuration of a searchd, when it can be read: its port, max_children, and the age of each index. */
@@ -58,10 +48,10 @@ async function searchdFacts(folder: string, words: readonly string[], nowMs: num
     if (modified !== undefined) ages[index] = Math.max(0, (nowMs - modified) / 1000);
   }
   return {
-    ...(port === undefined ? {} : { port: Number(port) }),
+    port: numberOf(port),
     // 0: no limit.
-    ...(children === undefined || children === '0' ? {} : { maxChildren: Number(children) }),
-    ...(Object.keys(ages).length === 0 ? {} : { indexAgeSeconds: ages }),
+    maxChildren: children === '0' ? undefined : numberOf(children),
+    indexAgeSeconds: Object.keys(ages).length === 0 ? undefined : ages,
   };
 }
 

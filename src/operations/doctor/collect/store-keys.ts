@@ -1,12 +1,12 @@
 import type { ProbeReply } from '../doctor.ts';
-import type { KeyFacts, KeysFacts, Part } from '../facts.ts';
-import { refusalOf, shortName } from './store-replies.ts';
+import type { Figure, KeyFacts, KeysFacts } from '../facts.ts';
+import { refusalText, shortName } from './store-replies.ts';
 
 /** Samples the keys of one node. In time it sees all of them: each sample goes on where the one before ended. */
 export interface KeySampler {
   /** Keys that a sample looks at, about: for the budget. */
   readonly count: number;
-  readonly sample: () => Promise<Part<KeysFacts>>;
+  readonly sample: () => Promise<Figure<KeysFacts>>;
 }
 
 const SCANS = 2;
@@ -75,7 +75,7 @@ export function createKeySampler(options: {
     return replies;
   };
 
-  const scan = async (total: number): Promise<Part<readonly string[]>> => {
+  const scan = async (total: number): Promise<Figure<readonly string[]>> => {
     const names = new Set<string>();
     if (cursor === undefined) {
       const first = total > SCANS * SCAN_COUNT ? Math.floor(random() * total) : 0;
@@ -85,7 +85,7 @@ export function createKeySampler(options: {
     if (cursor === '0') seen = 0;
     for (let step = 0; step < SCANS; step += 1) {
       const [reply] = await ask([['SCAN', cursor, 'COUNT', String(SCAN_COUNT)]]);
-      if (reply?.kind !== 'reply') return { skipped: refusalOf('SCAN', reply) };
+      if (reply?.kind !== 'reply') return { skipped: refusalText('SCAN', reply) };
       const [next, found] = Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : [];
       cursor = String(next ?? '0');
       for (const name of Array.isArray(found) ? found : []) names.add(String(name));
@@ -100,10 +100,10 @@ export function createKeySampler(options: {
   };
 
   /** The facts of each name that exists. */
-  const lookAt = async (names: readonly string[]): Promise<Part<readonly Sampled[]>> => {
+  const lookAt = async (names: readonly string[]): Promise<Figure<readonly Sampled[]>> => {
     const types = await askEach(names.map((name) => ['TYPE', name]));
     if (names.length > 0 && types.every(({ kind }) => kind !== 'reply'))
-      return { skipped: refusalOf('TYPE', types[0]) };
+      return { skipped: refusalText('TYPE', types[0]) };
     const usages = await askEach(names.map((name) => ['MEMORY', 'USAGE', name, 'SAMPLES', '5']));
     const typeAt = (at: number): string => textIn(types[at]);
     const counted = names.map((name, at) => {
@@ -120,13 +120,7 @@ export function createKeySampler(options: {
       if (type === '' || type === 'none') return [];
       const length = lengths[at];
       const bytes = numberIn(usages[at]) ?? (type === 'string' ? (length ?? 0) : 0);
-      return [
-        {
-          ...{ name, type, bytes },
-          ...(type === 'string' || length === undefined ? {} : { members: length }),
-          ...(lives[at] === undefined ? {} : { lifeMs: lives[at] }),
-        },
-      ];
+      return [{ name, type, bytes, members: type === 'string' ? undefined : length, lifeMs: lives[at] }];
     });
     return { known };
   };

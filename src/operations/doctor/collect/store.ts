@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../../runtime.ts';
 import type { ProbedNode, ProbeReply, StoreProbe } from '../doctor.ts';
-import { known, type NodeFacts, type Part, type Snapshot, type StoreFacts } from '../facts.ts';
+import { type Figure, known, type NodeFacts, type Snapshot, type StoreFacts } from '../facts.ts';
 import { createKeySampler, type KeySampler } from './store-keys.ts';
 import {
   clientsOf,
+  directivesOf,
   fieldsOf,
   latencyEventsOf,
   majorOf,
-  memoryStatsOf,
-  pairsOf,
-  refusalOf,
-  slotsOf,
+  refusalText,
   slowEntriesOf,
   timeMsOf,
 } from './store-replies.ts';
@@ -21,14 +19,13 @@ export interface StoreCollector {
   readonly read: (depth: Snapshot['depth']) => Promise<StoreFacts>;
 }
 
-/** Directives that checks read. None of them holds a secret or a path. */
+/** Directives for the checks and for readers of a bundle. None of them holds a secret or a path. */
 export const CONFIG_NAMES = [
-  ...['maxmemory', 'maxmemory-policy', 'maxmemory-clients', 'save', 'appendonly', 'appendfsync', 'timeout'],
-  ...['tcp-keepalive', 'tcp-backlog', 'maxclients', 'io-threads', 'client-output-buffer-limit', 'databases', 'hz'],
-  ...['repl-backlog-size', 'repl-diskless-sync', 'slowlog-log-slower-than', 'slowlog-max-len', 'activedefrag'],
-  ...['latency-monitor-threshold', 'lazyfree-lazy-eviction', 'lazyfree-lazy-expire', 'stop-writes-on-bgsave-error'],
-  ...['cluster-require-full-coverage', 'cluster-node-timeout', 'min-replicas-to-write'],
-];
+  'maxmemory maxmemory-policy maxmemory-clients save appendonly appendfsync timeout tcp-keepalive tcp-backlog maxclients',
+  'io-threads client-output-buffer-limit databases hz repl-backlog-size repl-diskless-sync slowlog-log-slower-than',
+  'slowlog-max-len activedefrag latency-monitor-threshold lazyfree-lazy-eviction lazyfree-lazy-expire',
+  'stop-writes-on-bgsave-error cluster-require-full-coverage cluster-node-timeout min-replicas-to-write',
+].flatMap((names) => names.split(' '));
 
 /** A full look spreads its PINGs over 0.3 s: a stall of some ten milliseconds is seldom met by PINGs in a row. */
 const PINGS = { cheap: { count: 5, apartMs: 0 }, full: { count: 20, apartMs: 15 } };
@@ -74,7 +71,7 @@ interface NodeState {
   /** End of the time for the commands of a read. */
   untilMs: number;
   readonly keys: KeySampler;
-  readonly last: Map<Budgeted, { readonly part: Part<unknown>; readonly atMs: number }>;
+  readonly last: Map<Budgeted, { readonly part: Figure<unknown>; readonly atMs: number }>;
 }
 
 export function createStoreCollector(options: {
@@ -95,11 +92,10 @@ export function createStoreCollector(options: {
   const stateOf = (address: string, untilMs: number): NodeState => {
     const nowMs = clock.monotonicMs();
     const state = states.get(address) ?? {
-      ...{ creditMs: SAVED_MS, creditedMs: nowMs, untilMs },
-      keys: createKeySampler({
-        askMany: (commands) => askMany(address, commands),
-        ...(random === undefined ? {} : { random }),
-      }),
+      creditMs: SAVED_MS,
+      creditedMs: nowMs,
+      untilMs,
+      keys: createKeySampler({ askMany: (commands) => askMany(address, commands), random }),
       last: new Map(),
     };
     states.set(address, state);
@@ -110,16 +106,16 @@ export function createStoreCollector(options: {
     return state;
   };
 
-  const readInfo = async ({ address }: ProbedNode, read: Read): Promise<Part<Fields>> => {
+  const readInfo = async ({ address }: ProbedNode, read: Read): Promise<Figure<Fields>> => {
     const state = stateOf(address, read.untilMs);
     const [info, ...sections] = await askMany(address, [['INFO'], ['INFO', 'commandstats'], ['INFO', 'errorstats']]);
     state.creditMs -= COST_MS.info;
-    if (info?.kind !== 'reply') return { skipped: refusalOf('INFO', info) };
+    if (info?.kind !== 'reply') return { skipped: refusalText('INFO', info) };
     const texts = [info, ...sections].map((reply) => (reply.kind === 'reply' ? String(reply.reply) : ''));
     return { known: fieldsOf(texts.join('\n')) };
   };
 
-  const readNode = async (node: ProbedNode, info: Part<Fields>, read: Read): Promise<NodeFacts> => {
+  const readNode = async (node: ProbedNode, info: Figure<Fields>, read: Read): Promise<NodeFacts> => {
     const { address, role } = node;
     if ('skipped' in info) return absent(node, info.skipped);
     const fields = info.known;
@@ -135,33 +131,34 @@ export function createStoreCollector(options: {
     const state = stateOf(address, read.untilMs);
     let isSaving = false;
     /** The part, when its cost is in the budget; else the last known one, and the parts after it wait for their turn too. */
-    const within = async <T>(name: Budgeted, costMs: number, look: () => Promise<Part<T>>): Promise<Part<T>> => {
+    const within = async <T>(name: Budgeted, costMs: number, look: () => Promise<Figure<T>>): Promise<Figure<T>> => {
       const nowMs = clock.monotonicMs();
       const last = state.last.get(name);
       isSaving ||= state.creditMs < costMs;
       if (isSaving) {
         const isYoung = last !== undefined && nowMs - last.atMs < MAX_AGE_MS;
-        return isYoung ? (last.part as Part<T>) : { skipped: 'the budget of 10 ms a second is spent' };
+        return isYoung ? (last.part as Figure<T>) : { skipped: 'the budget of 10 ms a second is spent' };
       }
       state.creditMs -= costMs;
       const part = await look();
       state.last.set(name, { part, atMs: nowMs });
       return part;
     };
-    const asked = async <T>(words: readonly string[], parse: (reply: unknown) => T): Promise<Part<T>> =>
-      partOf(words, await ask(address, words), parse);
+    const asked = async <T>(words: readonly string[], parse: (reply: unknown) => T): Promise<Figure<T>> =>
+      figureIn(words, await ask(address, words), parse);
 
     const parts: Partial<NodeFacts> = {
       config: await within('config', COST_MS.config, () => readConfig(address, fields)),
       slowlog: await within('slowlog', COST_MS.slowlog, () => asked(['SLOWLOG', 'GET', SLOW_ENTRIES], slowEntriesOf)),
       latency: await within('latency', 0, () => asked(['LATENCY', 'LATEST'], latencyEventsOf)),
-      memory: await within('memory', COST_MS.memory, () => asked(['MEMORY', 'STATS'], (reply) => memoryStatsOf(reply))),
-      memoryAdvice: await within('memoryAdvice', 0, () =>
+      memoryAdvice: await within('memoryAdvice', COST_MS.memory, () =>
         asked(['MEMORY', 'DOCTOR'], (reply) => String(reply).slice(0, MAX_ADVICE)),
       ),
       cluster:
         fields['cluster_enabled'] === '1'
-          ? await within('cluster', COST_MS.cluster, () => readCluster(address, read))
+          ? await within('cluster', COST_MS.cluster, () =>
+              asked(['CLUSTER', 'INFO'], (reply) => fieldsOf(String(reply))),
+            )
           : { skipped: 'it is in no cluster' },
     };
     const clients = Number(fields['connected_clients'] ?? 0);
@@ -197,7 +194,7 @@ export function createStoreCollector(options: {
   const roundTrips = async (
     address: string,
     { count, apartMs }: (typeof PINGS)['full'],
-  ): Promise<[Part<readonly number[]>, Part<number>]> => {
+  ): Promise<[Figure<readonly number[]>, Figure<number>]> => {
     const times: number[] = [];
     const beganMs = clock.monotonicMs();
     for (let at = 0; at < count; at += 1) {
@@ -206,43 +203,33 @@ export function createStoreCollector(options: {
       const reply = await ask(address, ['PING']);
       // A slow node uses all of the time, and its round trips tell why.
       if (reply === LATE && times.length > 0) break;
-      if (reply.kind !== 'reply') return [{ skipped: refusalOf('PING', reply) }, { skipped: refusalOf('PING', reply) }];
+      if (reply.kind !== 'reply')
+        return [{ skipped: refusalText('PING', reply) }, { skipped: refusalText('PING', reply) }];
       times.push(reply.ms);
     }
     const askedMs = clock.wallMs();
     const reply = await ask(address, ['TIME']);
     const told = reply.kind === 'reply' ? timeMsOf(reply.reply) : undefined;
-    const offset: Part<number> =
+    const offset: Figure<number> =
       told === undefined || reply.kind !== 'reply'
-        ? { skipped: refusalOf('TIME', reply) }
+        ? { skipped: refusalText('TIME', reply) }
         : { known: told - (askedMs + reply.ms / 2) };
     return [{ known: times }, offset];
   };
 
   /** Servers before Redis 7, and some relatives of later ones, take one directive at a time. */
-  const readConfig = async (address: string, info: Fields): Promise<Part<Fields>> => {
+  const readConfig = async (address: string, info: Fields): Promise<Figure<Fields>> => {
     const words = ['CONFIG', 'GET'];
     const [first, ...others] = CONFIG_NAMES.map((name) => [...words, name]);
     const reply = await ask(address, majorOf(info) >= 7 ? [...words, ...CONFIG_NAMES] : (first ?? words));
     const isOne = reply.kind === 'refused' && /wrong number of arguments/i.test(reply.detail);
-    if (majorOf(info) >= 7 && !isOne) return partOf(words, reply, pairsOf);
+    if (majorOf(info) >= 7 && !isOne) return figureIn(words, reply, directivesOf);
     // A server that refuses the first one is not asked for the others: it counts each as an error.
     const told = isOne ? await ask(address, first ?? words) : reply;
     const replies = told.kind === 'reply' ? [told, ...(await askMany(address, others))] : [told];
     const refused = replies.find(({ kind }) => kind !== 'reply');
-    if (refused !== undefined) return { skipped: refusalOf(words.join(' '), refused) };
-    return { known: Object.assign({}, ...replies.map((one) => (one.kind === 'reply' ? pairsOf(one.reply) : {}))) };
-  };
-
-  /** One CLUSTER NODES tells the slots of the whole store: the first node that comes here is asked. */
-  const readCluster = async (address: string, read: Read): Promise<NodeFacts['cluster']> => {
-    const told = await ask(address, ['CLUSTER', 'INFO']);
-    if (told.kind !== 'reply') return { skipped: refusalOf('CLUSTER INFO', told) };
-    read.slots ??= ask(address, ['CLUSTER', 'NODES']).then((reply) =>
-      reply.kind === 'reply' ? slotsOf(String(reply.reply), address) : new Map(),
-    );
-    const slots = (await read.slots).get(address);
-    return { known: { fields: fieldsOf(String(told.reply)), ...(slots === undefined ? {} : { slots }) } };
+    if (refused !== undefined) return { skipped: refusalText(words.join(' '), refused) };
+    return { known: Object.assign({}, ...replies.map((one) => (one.kind === 'reply' ? directivesOf(one.reply) : {}))) };
   };
 
   return {
@@ -254,7 +241,7 @@ export function createStoreCollector(options: {
       for (const address of states.keys()) {
         if (!nodes.some((node) => node.address === address)) states.delete(address);
       }
-      const read: Read = { depth, untilMs, slots: undefined };
+      const read: Read = { depth, untilMs };
       // INFO of every node first: a store of hundreds of nodes has no time left for some of the other parts.
       const infos = await eachOf(nodes, (node) => readInfo(node, read));
       const facts = await eachOf(nodes, async (node, at) => {
@@ -290,13 +277,11 @@ type Budgeted = keyof ReturnType<typeof absentParts>;
 interface Read {
   readonly depth: Snapshot['depth'];
   readonly untilMs: number;
-  /** Slots by address, once a node was asked for them. */
-  slots: Promise<ReadonlyMap<string, number>> | undefined;
 }
 
-function partOf<T>(words: readonly string[], reply: ProbeReply, parse: (reply: unknown) => T): Part<T> {
+function figureIn<T>(words: readonly string[], reply: ProbeReply, parse: (reply: unknown) => T): Figure<T> {
   const name = words.slice(0, 2).join(' ');
-  return reply.kind === 'reply' ? { known: parse(reply.reply) } : { skipped: refusalOf(name, reply) };
+  return reply.kind === 'reply' ? { known: parse(reply.reply) } : { skipped: refusalText(name, reply) };
 }
 
 /** A node without figures. */
@@ -308,7 +293,12 @@ function absent({ address, role }: ProbedNode, reason: string): NodeFacts {
 function absentParts(reason: string) {
   const skipped = { skipped: reason };
   return {
-    ...{ config: skipped, slowlog: skipped, latency: skipped, memory: skipped, memoryAdvice: skipped },
-    ...{ clients: skipped, keys: skipped, cluster: skipped },
+    config: skipped,
+    slowlog: skipped,
+    latency: skipped,
+    memoryAdvice: skipped,
+    clients: skipped,
+    keys: skipped,
+    cluster: skipped,
   };
 }

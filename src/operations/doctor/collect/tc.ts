@@ -6,7 +6,7 @@ const run = promisify(execFile);
 const LIMIT_MS = 1000;
 /** Debian installs tc in a folder that is in root's PATH only. */
 const PROGRAMS = ['tc', '/usr/sbin/tc', '/sbin/tc'];
-/** A machine of many containers has hundreds of interfaces. Those with a rate or a delay come first. */
+/** A machine of many containers has hundreds of interfaces. Those with a rate come first. */
 const MAX_DISCIPLINES = 200;
 const MAX_DEVICES = 8;
 const MAX_COMPLAINT = 120;
@@ -22,7 +22,7 @@ export async function readQdiscs(programs: readonly string[] = PROGRAMS): Promis
           .slice(0, MAX_DEVICES)
           .map(async (device) => disciplinesOf(await shownBy(tc, 'class', device), device)),
       );
-      const weight = ({ rateBits, kind }: QdiscFacts): number => (rateBits !== undefined || kind === 'netem' ? 0 : 1);
+      const weight = ({ rateBits }: QdiscFacts): number => (rateBits === undefined ? 1 : 0);
       const sorted = [...qdiscs, ...classes.flat()].toSorted((a, b) => weight(a) - weight(b));
       return { known: sorted.slice(0, MAX_DISCIPLINES) };
     } catch (error) {
@@ -71,21 +71,18 @@ function disciplineOf(text: string, asked: string): QdiscFacts {
   const ceilBits = rateOf(/\bceil (\S+)/.exec(head)?.[1]);
   // The smaller one of `burst` and `cburst` is the one that holds back.
   const bursts = [...head.matchAll(/\bc?burst ([\d.]+[KMG]?b)/gi)].flatMap(([, size]) => bytesOf(size) ?? []);
-  const limitBytes = bytesOf(/\blimit ([\d.]+[KMG]?b)\b/i.exec(head)?.[1]);
-  const latencyMs = timeOf(/\b(?:lat|latency|delay) (\S+)/.exec(head)?.[1]);
   return {
-    ...{ device, kind, handle, parent },
+    device,
+    kind,
+    handle,
+    parent,
     // A class of htb may borrow up to its ceiling.
-    ...(rateBits === undefined ? {} : { rateBits: Math.max(rateBits, ceilBits ?? 0) }),
-    ...(rateBits === undefined || ceilBits === undefined ? {} : { guaranteedBits: rateBits }),
-    ...(bursts.length === 0 ? {} : { burstBytes: Math.min(...bursts) }),
-    ...(limitBytes === undefined ? {} : { limitBytes }),
-    ...(latencyMs === undefined ? {} : { latencyMs }),
+    rateBits: rateBits === undefined ? undefined : Math.max(rateBits, ceilBits ?? 0),
+    guaranteedBits: ceilBits === undefined ? undefined : rateBits,
+    burstBytes: bursts.length === 0 ? undefined : Math.min(...bursts),
     sentBytes: count(/Sent (\d+) bytes/),
-    sentPackets: count(/Sent \d+ bytes (\d+) pkt/),
     dropped: count(/dropped (\d+)/),
     overlimits: count(/overlimits (\d+)/),
-    backlogBytes: bytesOf(/backlog ([\d.]+[KMG]?b)/i.exec(statistics)?.[1]) ?? 0,
   };
 }
 
@@ -103,11 +100,4 @@ function rateOf(text: string | undefined): number | undefined {
 function bytesOf(text: string | undefined): number | undefined {
   const [, value, prefix = ''] = /^([\d.]+)([KMG]?)b$/i.exec(text ?? '') ?? [];
   return value === undefined ? undefined : Number(value) * (SIZES[prefix.toLowerCase()] ?? 1);
-}
-
-/** `40ms`, `1s`, `500us`; in milliseconds. */
-function timeOf(text: string | undefined): number | undefined {
-  const [, value, unit] = /^([\d.]+)(us|ms|s)$/.exec(text ?? '') ?? [];
-  if (value === undefined) return undefined;
-  return Number(value) * { us: 0.001, ms: 1, s: 1000 }[unit as 'us' | 'ms' | 's'];
 }

@@ -1,4 +1,4 @@
-import type { Report } from '../../../operations/doctor/doctor.ts';
+import type { Report } from '../../../operations/doctor/report.ts';
 import { type Api, asProblem, type FeedValues } from './api.ts';
 import type { Feedback, Model } from './model.ts';
 

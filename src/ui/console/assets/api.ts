@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../../operations/audit/audit.ts';
-import type { HistoryLine, Standing } from '../../../operations/doctor/doctor.ts';
+import type { HistoryLine, Standing } from '../../../operations/doctor/report.ts';
 import type { DrillSummary, UnreadableReport } from '../../../operations/drills/drills.ts';
 import type { Plan } from '../../../operations/drills/plan.ts';
 import type { Erasure } from '../../../operations/flush/flush.ts';

@@ -1,5 +1,5 @@
 import type { FlushMode } from '../../../control/document.ts';
-import type { Report as DoctorReport } from '../../../operations/doctor/doctor.ts';
+import type { Report as DoctorReport } from '../../../operations/doctor/report.ts';
 import type { DrillPreview, DrillSummary } from '../../../operations/drills/drills.ts';
 import type { Journal } from '../../../operations/drills/journal.ts';
 import type { FlushPreview } from '../../../operations/flush/flush.ts';

@@ -5,13 +5,11 @@ import type { HostFacts, NodeFacts, QdiscFacts } from '../../../../src/operation
 import {
   domainWith,
   evidenceOf,
-  healthyWindow,
   hostWith,
   laterNode,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
   serviceWith,
   snapshotWith,
   storeWindow,
@@ -28,10 +26,6 @@ const pings = (...times: readonly number[]): Partial<NodeFacts> => ({ rtt: { kno
 function pair(growth: Readonly<Record<string, number>>, parts: Partial<NodeFacts> = {}) {
   return storeWindow([master], [laterNode(master, { ...CPU, ...growth }, parts)]);
 }
-
-test('a healthy stack shows no pattern', () => {
-  assert.deepEqual(raisedBy(PATTERN_CHECKS, healthyWindow()), []);
-});
 
 test('reads that wait for a round trip of milliseconds beside an idle CPU are round-trip bound', () => {
   const windowWith = (rttMs: number, reads: number) => {
@@ -108,8 +102,15 @@ test('large replies beside an idle CPU are found, and the stream to replicas is 
 });
 
 const TBF: QdiscFacts = {
-  ...{ device: 'eth0', kind: 'tbf', handle: '1:', parent: 'root', rateBits: 50e6, burstBytes: 2048 },
-  ...{ sentBytes: 0, sentPackets: 0, dropped: 0, overlimits: 0, backlogBytes: 0 },
+  device: 'eth0',
+  kind: 'tbf',
+  handle: '1:',
+  parent: 'root',
+  rateBits: 50e6,
+  burstBytes: 2048,
+  sentBytes: 0,
+  dropped: 0,
+  overlimits: 0,
 };
 
 function limitedWindow(maxMs: number, qdisc: Partial<QdiscFacts>, cpu = CPU) {
@@ -137,53 +138,6 @@ test('a limiter that is used up, or holds nothing back, or does not stall, is no
   assert.equal(onlyOf(look('limiter')(limitedWindow(38, { overlimits: 300, sentBytes: 6e6 }))).state, 'fine');
   assert.equal(onlyOf(look('limiter')(limitedWindow(38, { sentBytes: 1e6 }))).state, 'fine');
   assert.equal(onlyOf(look('limiter')(limitedWindow(1, { overlimits: 300 }))).state, 'fine');
-});
-
-test('stolen CPU time with late timers is a neighbour', () => {
-  const windowWith = (stolenSeconds: number, maxMs: number) => {
-    const at = (stolen: number, busySeconds: number) =>
-      snapshotWith({
-        hosts: [
-          hostWith({
-            cpu: { known: { busySeconds, idleSeconds: 10, stolenSeconds: stolen } },
-            intrinsic: { known: { medianMs: 0.1, maxMs, samples: 100 } },
-          }),
-        ],
-      });
-    return windowOf(at(0, 0), at(stolenSeconds, 2 - stolenSeconds));
-  };
-  const found = onlyOf(look('noisy-neighbour')(windowWith(0.4, 12)));
-  assert.equal(found.state, 'raise');
-  assert.match(evidenceOf(found), /took 20 % of the CPU time, and timers of 1 ms came up to 12 ms late/);
-  assert.equal(onlyOf(look('noisy-neighbour')(windowWith(0.4, 1))).state, 'fine');
-  assert.equal(onlyOf(look('noisy-neighbour')(windowWith(0.06, 12))).state, 'hold');
-});
-
-test('one master that works while the two others wait is a hot shard', () => {
-  const nodes = ['a:1', 'b:1', 'c:1'].map((address, at) => nodeWith({ address, info: { run_id: `run-${at}` } }));
-  const windowWith = (cpu: number) =>
-    storeWindow(
-      nodes,
-      nodes.map((node, at) =>
-        laterNode(node, {
-          ...CPU,
-          used_cpu_user_main_thread: at === 0 ? cpu : 0.1,
-          cmdstat_get: 900,
-          total_commands_processed: 900,
-        }),
-      ),
-    );
-  const states = look('hot-shard')(windowWith(0.8)).map(({ state }) => state);
-  assert.deepEqual(states, ['raise', 'fine', 'fine']);
-  assert.deepEqual(
-    look('hot-shard')(windowWith(0.1)).map(({ state }) => state),
-    ['fine', 'fine', 'fine'],
-  );
-  assert.deepEqual(
-    look('hot-shard')(storeWindow(nodes.slice(0, 2), nodes.slice(0, 2))),
-    [],
-    'two masters are no shards to compare',
-  );
 });
 
 test('a storm is advised to raise limits of replicas alone that are known and lower', () => {

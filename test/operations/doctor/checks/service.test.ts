@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CONTROL_STANDINGS } from '../../../../src/cache/invalidation.ts';
-import type { Observation, Window } from '../../../../src/operations/doctor/check.ts';
+import type { CheckResult, Window } from '../../../../src/operations/doctor/check.ts';
 import { SERVICE_CHECKS } from '../../../../src/operations/doctor/checks/service.ts';
-import type { DomainFacts, EngineFacts } from '../../../../src/operations/doctor/facts.ts';
+import type { DomainFacts, Figure, FleetProcess } from '../../../../src/operations/doctor/facts.ts';
+import { DURATION_BOUNDS_MS } from '../../../../src/operations/meter/figures.ts';
 import { GAP } from '../../../../src/report/format.mjs';
 import {
   domainWith,
-  engineWith,
   evidenceOf,
   healthyWindow,
   lookerOf,
@@ -19,8 +18,8 @@ import {
 } from '../harness.ts';
 
 const look = (id: string) => lookerOf(SERVICE_CHECKS, `service-${id}`);
-const said = (observation: Observation): string => evidenceOf(observation).replaceAll(GAP, ' ');
-const ENGINE = domainWith().engine;
+const said = (observation: CheckResult): string => evidenceOf(observation).replaceAll(GAP, ' ');
+const HEALTHY = domainWith();
 
 /** A domain whose counters grew from zero to these. */
 function grown(after: Partial<DomainFacts>, before: Partial<DomainFacts> = {}): Window {
@@ -28,7 +27,17 @@ function grown(after: Partial<DomainFacts>, before: Partial<DomainFacts> = {}): 
     snapshotWith({ service: serviceWith({ domains: [domainWith(change)] }) });
   return windowOf(at(before), at(after));
 }
-const stateOf = (id: string, window: Window) => onlyOf(look(id)(window)).state;
+const seen = (id: string, window: Window) => onlyOf(look(id)(window));
+const stateOf = (id: string, window: Window) => seen(id, window).state;
+const adviceOf = (id: string, window: Window): string => {
+  const observation = seen(id, window);
+  assert.ok(observation.state === 'raise' || observation.state === 'hold');
+  return observation.advice.join('\n');
+};
+
+/** Counts by the bound of their bucket. */
+const durations = (counts: Readonly<Record<number, number>>): readonly number[] =>
+  [...DURATION_BOUNDS_MS, 0].map((bound) => counts[bound] ?? 0);
 
 test('a healthy service has no finding, and without a service there is none to look at', () => {
   assert.deepEqual(raisedBy(SERVICE_CHECKS, healthyWindow()), []);
@@ -42,14 +51,11 @@ test('a healthy service has no finding, and without a service there is none to l
 test('a healthy service under load, with some of everything, has no finding', () => {
   const window = grown({
     outcomes: { 'hit-l1': 300, 'hit-l2': 150, stale: 30, engine: 18, collapsed: 2, rejected: 50, aborted: 20 },
-    engine: { ...ENGINE, calls: 48, inFlight: 4, busyMs: 900 },
+    engine: { ...HEALTHY.engine, inFlight: 4 },
     permits: { count: 48, waitedMs: 90 },
     reads: { value: 160, absent: 30 },
     misses: { unseen: 15, lapsed: 5 },
     pages: { count: 48, bytes: 300_000, big: 0, largestBytes: 20_000 },
-    memory: { entries: 1000, bytes: 64e6, maxBytes: 64e6, evictions: 100, ghostHits: 2 },
-    openBreakers: { engine: [], store: [] },
-    controlStanding: 'ok',
   });
   assert.deepEqual(raisedBy(SERVICE_CHECKS, window), []);
 });
@@ -59,74 +65,12 @@ test('the first reading of a process is not judged', () => {
     snapshotWith({ service: serviceWith({ processId: 'before' }) }),
     snapshotWith({ service: serviceWith({ domains: [domainWith({ outcomes: { failed: 500 } })] }) }),
   );
-  assert.equal(stateOf('errors', first), 'skipped');
-});
-
-test('one failed search in a hundred is an error rate; fewer are held, and a few searches say nothing', () => {
-  const withFailed = (failed: number, hits = 1000 - failed) => grown({ outcomes: { 'hit-l1': hits, failed } });
-  assert.match(said(onlyOf(look('errors')(withFailed(10)))), /^10 of 1,000 searches \(1 %\) ended with an error/);
-  assert.equal(stateOf('errors', withFailed(10)), 'raise');
-  assert.equal(stateOf('errors', withFailed(7)), 'hold');
-  assert.equal(stateOf('errors', withFailed(2)), 'fine');
-  assert.equal(stateOf('errors', withFailed(50, 10)), 'skipped');
+  assert.equal(stateOf('ttl', first), 'skipped');
 });
 
 test('invalid searches and clients that left are no searches of the service', () => {
-  const window = grown({ outcomes: { 'hit-l1': 60, failed: 30, rejected: 900, aborted: 900 } });
-  assert.equal(stateOf('errors', window), 'skipped');
-});
-
-test('refused searches are told with the reasons before the engine', () => {
-  const outcomes = { 'hit-l1': 900, shed: 100 };
-  const byQueue = grown({ outcomes, shed: { 'queue-full': 30, 'queue-expired': 70 } });
-  assert.match(said(onlyOf(look('shed')(byQueue))), /\(10 %\) .*: queue-expired 70, queue-full 30\.$/);
-  assert.match(said(onlyOf(look('shed')(grown({ outcomes })))), /this process itself is too busy\.$/);
-  assert.equal(stateOf('shed', grown({ outcomes: { 'hit-l1': 1000, shed: 2 } })), 'fine');
-});
-
-test('stale answers are grace only while the engine fails, is late or is not asked', () => {
-  const outcomes = { 'hit-l1': 700, stale: 300 };
-  const withEngine = (engine: Partial<DomainFacts['engine']>, more: Partial<DomainFacts> = {}) =>
-    grown({ outcomes, engine: { ...ENGINE, ...engine }, ...more });
-  assert.equal(stateOf('grace', withEngine({ calls: 300 })), 'fine', 'staleWhileRevalidate at work');
-  assert.equal(stateOf('grace', withEngine({ calls: 300, failed: 5 })), 'fine', 'a few failures of many calls');
-  assert.equal(stateOf('grace', withEngine({ calls: 40, failed: 40 })), 'raise');
-  assert.equal(stateOf('grace', withEngine({ calls: 40 }, { lateReplies: 40 })), 'raise');
-  const open = withEngine({}, { shed: { 'breaker-open': 300 }, openBreakers: { engine: ['a:9306'], store: [] } });
-  assert.match(said(onlyOf(look('grace')(open))), /^300 stale and 0 lifeboat .* 30 % .*300 were refused; .*a:9306\.$/);
-  assert.equal(
-    stateOf('grace', grown({ outcomes: { 'hit-l1': 990, stale: 10 }, engine: { ...ENGINE, calls: 40, failed: 40 } })),
-    'fine',
-    'the fault reaches few',
-  );
-});
-
-const atServer = (...engines: readonly Partial<Omit<EngineFacts, 'status'>>[]): Window => {
-  const facts = snapshotWith({ engines: engines.map((one) => engineWith({ maxConnections: { known: 40 }, ...one })) });
-  return windowOf(facts, facts);
-};
-const settings = (maxConcurrent: number) => ({ maxConcurrent, deadlineMs: 500, hardDeadlineMs: 2000 });
-
-test('permits of all domains on one server are compared with its connections', () => {
-  const auto = { name: 'engine of auto', domains: ['auto'] };
-  const both = atServer({ settings: settings(32) }, { ...auto, settings: settings(16) });
-  assert.match(said(onlyOf(look('permits')(both))), /^goods 32, auto 16: 48 permits .* 40 connections\.$/);
-  assert.equal(stateOf('permits', atServer({ settings: settings(32) }, { ...auto, settings: settings(8) })), 'fine');
-});
-
-test('the permits of a domain are shared by its mirrors', () => {
-  const mirrors = ['a:9306', 'b:9306'].map((endpoint) => ({ endpoint, settings: settings(64) }));
-  assert.deepEqual(
-    look('permits')(atServer(...mirrors)).map(({ state }) => state),
-    ['fine', 'fine'],
-  );
-});
-
-test('a server without a known limit is skipped, one without any is fine, and an embedded engine has none', () => {
-  const many = settings(500);
-  assert.equal(stateOf('permits', atServer({ settings: many, maxConnections: { skipped: 'not told' } })), 'skipped');
-  assert.equal(stateOf('permits', atServer({ settings: many, maxConnections: { known: 0 } })), 'fine');
-  assert.deepEqual(look('permits')(atServer({ settings: many, kind: 'sqlite' })), []);
+  const window = grown({ outcomes: { 'hit-l1': 60, failed: 30, rejected: 900, aborted: 900 }, misses: { lapsed: 30 } });
+  assert.equal(stateOf('ttl', window), 'skipped');
 });
 
 test('a queue before the engine is told by its mean wait or by its refusals', () => {
@@ -144,27 +88,98 @@ test('a queue before the engine is told by its mean wait or by its refusals', ()
   assert.equal(stateOf('permits-queue', queued(10, 500)), 'skipped');
 });
 
-test('a breaker that opened or is not closed is a finding, and a closed one that opened earlier is none', () => {
-  assert.equal(stateOf('breaker', grown({ engineOpenings: 1 })), 'raise');
-  assert.equal(stateOf('breaker', grown({ storeOpenings: 1 })), 'raise');
-  const open = grown({ openBreakers: { engine: [], store: ['10.0.0.1:6379'] } });
-  assert.match(said(onlyOf(look('breaker')(open))), /not closed now: 10\.0\.0\.1:6379\.$/);
-  assert.equal(stateOf('breaker', grown({ engineOpenings: 3 }, { engineOpenings: 3 })), 'fine');
+test('reads past the deadline are told with the quantile of the window, not of all time', () => {
+  const before = { reads: { value: 10_000 }, readDurations: durations({ 0.5: 10_000 }) };
+  const after = (slow: number) => ({
+    reads: { value: 11_000 - slow, 'store-slow': slow },
+    readDurations: durations({ 0.5: 11_000 - slow, 60: slow }),
+  });
+  const window = grown(after(30), before);
+  assert.equal(stateOf('store-deadline', window), 'raise');
+  assert.match(
+    said(seen('store-deadline', window)),
+    /^30 of 1,000 reads \(3 %\) were not answered within store\.deadline 50 ms; 99 % ended within 60 ms/,
+  );
+  assert.match(adviceOf('store-deadline', window), /domains\.goods\.store\.deadline: 100ms/);
+  assert.equal(stateOf('store-deadline', grown(after(7), before)), 'hold');
+  assert.equal(stateOf('store-deadline', grown(after(1), before)), 'fine');
 });
 
-test('an event loop at half of its limit is late, and at a quarter a finding stays', () => {
-  const late = (delayMs: number) => {
-    const service = serviceWith({ loop: { delayMs, maxDelayMs: 250, utilisation: 0.97 } });
-    return windowOf(snapshotWith({ service }), snapshotWith({ service }));
-  };
-  assert.match(said(onlyOf(look('loop-delay')(late(125)))), /^The event loop is 125 ms late, and was busy 97 %/);
-  assert.equal(stateOf('loop-delay', late(125)), 'raise');
-  assert.equal(stateOf('loop-delay', late(80)), 'hold');
-  assert.equal(stateOf('loop-delay', late(20)), 'fine');
+test('reads that were refused without being sent say nothing about the deadline, and few reads say nothing', () => {
+  assert.equal(stateOf('store-deadline', grown({ reads: { 'store-down': 5000, 'store-slow': 19 } })), 'skipped');
+  const few = { reads: { value: 100, 'store-slow': 2 } };
+  assert.equal(stateOf('store-deadline', grown(few)), 'fine', 'two late reads are an accident');
+  const { storeDeadlineMs: _none, ...settings } = HEALTHY.settings;
+  assert.equal(stateOf('store-deadline', grown({ settings, reads: { 'store-slow': 500 } })), 'skipped');
 });
 
-test('every standing of the control document but ok is a finding', () => {
-  for (const standing of CONTROL_STANDINGS) {
-    assert.equal(stateOf('control', grown({ controlStanding: standing })), standing === 'ok' ? 'fine' : 'raise');
-  }
+test('a ttl is too short when few searches hit and most misses find a page whose time is over', () => {
+  const traffic = (hits: number, lapsed: number, unseen: number) =>
+    grown({ outcomes: { 'hit-l1': hits, engine: 1000 - hits }, misses: { lapsed, unseen, bypass: 500 } });
+  const short = traffic(300, 500, 200);
+  assert.equal(stateOf('ttl', short), 'raise');
+  assert.match(said(seen('ttl', short)), /^30 % of 1,000 searches were hits, and 500 of 700 misses \(71\.4 %\)/);
+  assert.match(adviceOf('ttl', short), /domains\.goods\.freshness\.ttl: 2h/);
+  assert.equal(stateOf('ttl', traffic(550, 300, 150)), 'hold');
+  assert.equal(stateOf('ttl', traffic(300, 100, 600)), 'fine', 'the searches are new ones');
+  assert.equal(stateOf('ttl', traffic(900, 100, 0)), 'fine');
+});
+
+test('pages above 100 KiB are told with their share and size', () => {
+  const pages = (big: number, count = 100) =>
+    grown({ pages: { count, bytes: 4_000_000, big, largestBytes: 3_000_000 } });
+  assert.match(said(seen('big-pages', pages(10))), /^10 of 100 stored pages \(10 %\) are larger than 100 KiB/);
+  assert.equal(stateOf('big-pages', pages(10)), 'raise');
+  assert.equal(stateOf('big-pages', pages(3)), 'hold');
+  assert.equal(stateOf('big-pages', pages(1)), 'fine');
+  assert.equal(stateOf('big-pages', pages(10, 20)), 'skipped');
+});
+
+test('values that are not believed are told by reason, each with its own remedy', () => {
+  const refused = (corrupt: number, unsigned: number, reads = 500) =>
+    grown({ reads: { value: reads }, misses: { corrupt, unsigned, unseen: 100 } });
+  const window = refused(6, 14);
+  assert.equal(stateOf('refused-entries', window), 'raise');
+  assert.match(said(seen('refused-entries', window)), /^20 of 500 .* \(4 %\) .*: unsigned 14, corrupt 6\.$/);
+  assert.match(adviceOf('refused-entries', window), /signing\.key/);
+  assert.doesNotMatch(adviceOf('refused-entries', window), /maxEntryBytes/);
+  assert.equal(stateOf('refused-entries', refused(4, 0)), 'hold');
+  assert.equal(stateOf('refused-entries', refused(1, 0)), 'fine');
+  assert.equal(stateOf('refused-entries', refused(20, 0, 10_000)), 'fine', 'one in five hundred');
+});
+
+// --- the fleet --------------------------------------------------------------------------------------------------------
+
+const process = (id: string, own: Partial<FleetProcess> = {}): FleetProcess => ({
+  id,
+  configuration: 'one',
+  ...own,
+});
+
+function fleetOf(fleet: Figure<readonly FleetProcess[]>): Window {
+  const facts = snapshotWith({ service: serviceWith({ fleet }) });
+  return windowOf(facts, facts);
+}
+const withProcesses = (...processes: readonly FleetProcess[]): Window => fleetOf({ known: processes });
+
+test('processes that are alike have no finding, and neither has a process alone', () => {
+  assert.deepEqual(raisedBy(SERVICE_CHECKS, withProcesses(process('a'), process('b'), process('c'))), []);
+  assert.deepEqual(raisedBy(SERVICE_CHECKS, withProcesses(process('a'))), []);
+});
+
+test('different configurations are told with the ids of the processes, the most frequent first', () => {
+  const other = process('b', { configuration: 'two' });
+  const found = onlyOf(look('configurations')(withProcesses(process('a'), other, process('c'))));
+  assert.equal(found.state, 'raise');
+  assert.equal(said(found), '3 processes have 2 different configurations: 2 with one (a, c); 1 with two (b).');
+});
+
+test('a large fleet names only some of its processes', () => {
+  const many = Array.from({ length: 200 }, (_, n) => process(`p${n}`, { configuration: n < 100 ? 'one' : `own${n}` }));
+  assert.ok(said(onlyOf(look('configurations')(withProcesses(...many)))).length < 300);
+});
+
+test('a fleet that is not known is skipped with its reason', () => {
+  const found = onlyOf(look('configurations')(fleetOf({ skipped: 'the control store does not answer' })));
+  assert.deepEqual(found, { subject: 'fleet', state: 'skipped', reason: 'the control store does not answer' });
 });

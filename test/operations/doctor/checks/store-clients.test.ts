@@ -5,13 +5,14 @@ import type { ClientsFacts, NodeFacts } from '../../../../src/operations/doctor/
 import {
   evidenceOf,
   HEALTHY_NODE,
-  healthyWindow,
   laterNode,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
+  snapshotWith,
   storeWindow,
+  storeWith,
+  windowOf,
 } from '../harness.ts';
 
 const CLIENTS = 'known' in HEALTHY_NODE.clients ? HEALTHY_NODE.clients.known : assert.fail();
@@ -25,9 +26,50 @@ function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds 
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 
-test('a healthy store has no finding about its clients', () => {
-  assert.deepEqual(raisedBy(CLIENT_CHECKS, healthyWindow()), []);
+// --- nodes that do not answer -----------------------------------------------------------------------------------------
+
+const unreachable = lookerOf(CLIENT_CHECKS, 'store-unreachable');
+const silentAs = (role: NodeFacts['role'], address = '127.0.0.1:6379'): NodeFacts =>
+  nodeWith({ address, role, parts: { info: { skipped: `connect ECONNREFUSED ${address}` } } });
+
+test('a master that did not answer INFO is unreachable, and the evidence has the reason', () => {
+  const observation = onlyOf(unreachable(storeWindow([nodeWith()], [silentAs('master')])));
+  assert.equal(observation.subject, '127.0.0.1:6379 (store of goods)');
+  assert.match(evidenceOf(observation), /^The master .*ECONNREFUSED/);
+  assert.equal(onlyOf(unreachable(storeWindow([silentAs('master')], [nodeWith()]))).state, 'fine');
 });
+
+test('a node that refuses INFO is reachable, and silent replicas and sentinels are no subject', () => {
+  const refusing = nodeWith({ parts: { info: { skipped: 'INFO is refused: NOPERM this user has no permissions' } } });
+  assert.equal(onlyOf(unreachable(storeWindow([], [refusing]))).state, 'skipped');
+  assert.deepEqual(unreachable(storeWindow([], [silentAs('replica'), silentAs('sentinel')])), []);
+});
+
+test('a store of which no node tells the others is unreachable as a whole', () => {
+  const at = snapshotWith({ stores: [storeWith({ nodes: { skipped: 'connect ETIMEDOUT' } })] });
+  const observation = onlyOf(unreachable(windowOf(at, at)));
+  assert.equal(observation.subject, 'store of goods');
+  assert.match(evidenceOf(observation), /ETIMEDOUT/);
+});
+
+test('a server that lets nobody in is unreachable, and the credentials are named; a right that is missing is not', () => {
+  const refusing = (words: string): NodeFacts =>
+    nodeWith({ parts: { info: { skipped: `INFO is refused: ${words}` } } });
+  for (const words of [
+    'WRONGPASS invalid username-password pair or user is disabled.',
+    'NOAUTH Authentication required.',
+  ]) {
+    const found = onlyOf(unreachable(storeWindow([], [refusing(words)])));
+    assert.ok(found.state === 'raise', words);
+    assert.match(found.advice.join('\n'), /^Set username and password of this store/);
+  }
+  const noRight = refusing("NOPERM this user has no permissions to run the 'info' command");
+  assert.equal(onlyOf(unreachable(storeWindow([], [noRight]))).state, 'skipped');
+  const late = nodeWith({ parts: { info: { skipped: 'there was no time left for it' } } });
+  assert.equal(onlyOf(unreachable(storeWindow([], [late]))).state, 'skipped', 'it was not asked');
+});
+
+// --- connections ------------------------------------------------------------------------------------------------------
 
 const opened = (count: number, connected = 12): NodeFacts =>
   laterNode(nodeWith({ info: { connected_clients: connected } }), { total_connections_received: count });
@@ -174,14 +216,8 @@ test('a timeout for idle connections is found as long as it is set', () => {
   assert.equal(stateOf('store-idle-timeout', HEALTHY_NODE), 'fine');
   const refused = nodeWith({ parts: { config: { skipped: 'CONFIG GET is refused' } } });
   assert.deepEqual(seen('store-idle-timeout', refused), {
-    ...{ subject: '127.0.0.1:6379 (store of goods)', state: 'skipped', reason: 'CONFIG GET is refused' },
+    subject: '127.0.0.1:6379 (store of goods)',
+    state: 'skipped',
+    reason: 'CONFIG GET is refused',
   });
-});
-
-test('a keepalive that is off, or rarer than the default, is found', () => {
-  const at = (seconds: number): NodeFacts => nodeWith({ config: { 'tcp-keepalive': seconds } });
-  assert.equal(stateOf('store-keepalive', at(0)), 'raise');
-  assert.equal(stateOf('store-keepalive', at(600)), 'raise');
-  assert.equal(stateOf('store-keepalive', at(300)), 'fine');
-  assert.equal(stateOf('store-keepalive', nodeWith({ config: { 'tcp-keepalive': undefined } })), 'skipped');
 });

@@ -6,12 +6,10 @@ import {
   evidenceOf,
   HEALTHY_GROWTH,
   HEALTHY_NODE,
-  healthyWindow,
   laterNode,
   lookerOf,
   nodeWith,
   onlyOf,
-  raisedBy,
   storeWindow,
   WALL_MS,
 } from '../harness.ts';
@@ -23,16 +21,16 @@ function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds 
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 const grows = (growth: Parameters<typeof laterNode>[1], node = HEALTHY_NODE): NodeFacts => laterNode(node, growth);
 
-test('a healthy store has no finding about its commands', () => {
-  assert.deepEqual(raisedBy(COMMAND_CHECKS, healthyWindow()), []);
-});
-
 // --- slow commands ----------------------------------------------------------------------------------------------------
 
 /** Clock of the server at the end of the window, in whole seconds. */
 const END = Math.floor(WALL_MS / 1000) + 1;
 const slow = (id: number, ms: number, change: Partial<SlowEntry> = {}): SlowEntry => ({
-  ...{ id, atSeconds: END, micros: 1000 * ms, command: 'eval', client: 'reports' },
+  id,
+  atSeconds: END,
+  micros: 1000 * ms,
+  command: 'eval',
+  client: 'reports',
   ...change,
 });
 const logged = (...entries: readonly SlowEntry[]): NodeFacts =>
@@ -81,7 +79,10 @@ test('a slow log that logs nothing is found', () => {
 // --- latency events ---------------------------------------------------------------------------------------------------
 
 const event = (name: string, latestMs: number, secondsAgo = 5): LatencyEvent => ({
-  ...{ event: name, atSeconds: END - secondsAgo, latestMs, maxMs: 400 },
+  event: name,
+  atSeconds: END - secondsAgo,
+  latestMs,
+  maxMs: 400,
 });
 const stopped = (...events: readonly LatencyEvent[]): NodeFacts =>
   laterNode(HEALTHY_NODE, HEALTHY_GROWTH, { latency: { known: events } });
@@ -125,42 +126,7 @@ test('a latency monitor that is off is found', () => {
   assert.equal(stateOf('store-latency-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
 });
 
-// --- CPU --------------------------------------------------------------------------------------------------------------
-
-const busy = (cores: number, commands = 20_000): NodeFacts =>
-  grows({
-    total_commands_processed: commands,
-    ...{ used_cpu_user_main_thread: cores / 2, used_cpu_sys_main_thread: cores / 2 },
-    ...{ used_cpu_user: cores, used_cpu_sys: cores },
-  });
-
-test('a main thread that uses 85 % of a core is found, whatever the other threads use', () => {
-  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.9)), 'raise');
-  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.75)), 'hold');
-  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.6)), 'fine');
-});
-
-test('the CPU of a server without figures of its main thread is that of its process', () => {
-  const old = { used_cpu_user_main_thread: undefined, used_cpu_sys_main_thread: undefined };
-  assert.equal(stateOf('store-cpu', nodeWith({ info: old }), nodeWith({ info: old }, busy(0.45))), 'raise');
-});
-
-test('a window of less than half a second, and a restart, tell nothing about the CPU', () => {
-  assert.equal(stateOf('store-cpu', HEALTHY_NODE, busy(0.4), 0.2), 'skipped');
-  assert.equal(stateOf('store-cpu', HEALTHY_NODE, nodeWith({ info: { run_id: 'another' } })), 'skipped');
-});
-
-test('one thread for input and output is found when it is busy with many commands', () => {
-  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, busy(0.7, 6000)), 'raise');
-  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, busy(0.55, 6000)), 'hold');
-  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, busy(0.9, 300)), 'fine');
-  const threads = { config: { 'io-threads': 4 } };
-  assert.equal(stateOf('store-io-threads', nodeWith(threads), nodeWith(threads, busy(0.7))), 'fine');
-  const refused = { ...busy(0.7), config: { skipped: 'refused' } };
-  assert.equal(stateOf('store-io-threads', HEALTHY_NODE, refused), 'skipped');
-});
-
-// --- hits and replies -------------------------------------------------------------------------------------------------
+// --- hits -------------------------------------------------------------------------------------------------------------
 
 const looked = (hits: number, misses: number, growth = {}): NodeFacts =>
   grows({ total_commands_processed: hits + misses, keyspace_hits: hits, keyspace_misses: misses, ...growth });
@@ -181,64 +147,6 @@ test('the look-ups of the doctor count neither as hits nor toward the thousand',
 test('a control store has no hit ratio', () => {
   const window = storeWindow([HEALTHY_NODE], [looked(0, 5000)], { store: { isCache: false } });
   assert.deepEqual(lookerOf(COMMAND_CHECKS, 'store-hit-ratio')(window), []);
-});
-
-const replied = (commands: number, meanBytes: number, growth = {}): NodeFacts =>
-  grows({ total_commands_processed: commands, total_net_output_bytes: commands * meanBytes, ...growth });
-
-test('replies of 64 KiB on average are large', () => {
-  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(100, 65_536)), 'raise');
-  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(100, 40_000)), 'hold');
-  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(100, 20_000)), 'fine');
-  assert.equal(stateOf('store-large-replies', HEALTHY_NODE, replied(99, 100_000)), 'skipped');
-});
-
-test('the stream to replicas is no reply', () => {
-  const before = nodeWith({ info: { total_net_repl_output_bytes: 0 } });
-  const after = laterNode(before, {
-    ...{ total_commands_processed: 1000, total_net_output_bytes: 300e6, total_net_repl_output_bytes: 299e6 },
-  });
-  assert.equal(stateOf('store-large-replies', before, after), 'fine');
-});
-
-// --- refused commands -------------------------------------------------------------------------------------------------
-
-test('five refused commands are found by their errors, MOVED and ASK are not', () => {
-  const after = grows({ errorstat_OOM: 3, errorstat_READONLY: 2, errorstat_MOVED: 500 });
-  const observation = seen('store-refused-commands', HEALTHY_NODE, after);
-  assert.equal(observation.state, 'raise');
-  assert.match(evidenceOf(observation), /^5 commands .*: OOM 3, READONLY 2\.$/);
-  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, grows({ errorstat_OOM: 1 })), 'hold');
-  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, grows({ errorstat_MOVED: 500 })), 'fine');
-});
-
-test('errors from before the window are no finding', () => {
-  const before = nodeWith({ info: { errorstat_OOM: 'count=5000' } });
-  assert.equal(stateOf('store-refused-commands', before, laterNode(before)), 'fine');
-});
-
-/** `rejected_calls` as Redis 7 counts them for a command that an ACL forbids. */
-const forbidden = (calls: number): string => `calls=0,usec=0,usec_per_call=0.00,rejected_calls=${calls},failed_calls=0`;
-
-test('commands of the doctor that an ACL forbids are no finding, those of others beside them are', () => {
-  const own = { 'cmdstat_config|get': forbidden(2), 'cmdstat_memory|usage': forbidden(1500) };
-  const doctor = nodeWith({ info: { ...own, errorstat_NOPERM: 'count=1502' } });
-  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, doctor), 'fine');
-  const both = nodeWith({ info: { ...own, cmdstat_set: forbidden(6), errorstat_NOPERM: 'count=1508' } });
-  assert.match(evidenceOf(seen('store-refused-commands', HEALTHY_NODE, both)), /: NOPERM 6\.$/);
-});
-
-test('refused commands of the doctor hide no other error', () => {
-  const info = { 'cmdstat_config|get': forbidden(20), errorstat_NOPERM: 'count=20', errorstat_OOM: 'count=7' };
-  const observation = seen('store-refused-commands', HEALTHY_NODE, nodeWith({ info }));
-  assert.match(evidenceOf(observation), /: OOM 7\.$/);
-});
-
-test('a server without errorstats, or one that was restarted, tells nothing about refused commands', () => {
-  const old = nodeWith({ info: { total_error_replies: undefined } });
-  assert.equal(stateOf('store-refused-commands', old), 'skipped');
-  const restarted = nodeWith({ info: { run_id: 'another', errorstat_OOM: 'count=50' } });
-  assert.equal(stateOf('store-refused-commands', HEALTHY_NODE, restarted), 'skipped');
 });
 
 test('a slow log that turned over between two readings says nothing', () => {

@@ -2,16 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KEY_CHECKS } from '../../../../src/operations/doctor/checks/store-keys.ts';
 import type { KeysFacts, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
-import {
-  evidenceOf,
-  HEALTHY_NODE,
-  healthyWindow,
-  lookerOf,
-  nodeWith,
-  onlyOf,
-  raisedBy,
-  storeWindow,
-} from '../harness.ts';
+import { evidenceOf, HEALTHY_NODE, lookerOf, nodeWith, onlyOf, raisedBy, storeWindow } from '../harness.ts';
 
 const KEYS = 'known' in HEALTHY_NODE.keys ? HEALTHY_NODE.keys.known : assert.fail();
 const MIB = 2 ** 20;
@@ -26,10 +17,6 @@ function seen(id: string, node: NodeFacts, store = {}) {
   return onlyOf(lookerOf(KEY_CHECKS, id)(storeWindow([HEALTHY_NODE], [node], { store })));
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
-
-test('a healthy store has no finding about its keys', () => {
-  assert.deepEqual(raisedBy(KEY_CHECKS, healthyWindow()), []);
-});
 
 test('an empty store has no finding about its keys', () => {
   const empty = holding({ sampled: 0, total: 0, sizes: [], biggest: [], ours: 0 });
@@ -74,32 +61,6 @@ test('a large page is found, the counters of serpcache are not', () => {
   assert.doesNotMatch(evidenceOf(seen('store-big-keys', biggest([COUNTERS, 12 * MIB], ['x', MIB]))), /popular/);
 });
 
-/** A thousand values, some of them in the buckets above 100 KiB. */
-const sized = (to1m: number, larger: number, sampled = 1000): NodeFacts =>
-  holding({
-    sampled,
-    sizes: [
-      { maxBytes: 1024, count: sampled - to1m - larger },
-      { maxBytes: 102_400, count: 0 },
-      { maxBytes: MIB, count: to1m },
-    ],
-  });
-
-test('large values are many from 5 % of two hundred on, those above the last bound included', () => {
-  assert.equal(stateOf('store-large-values', sized(50, 0)), 'raise');
-  const observation = seen('store-large-values', sized(30, 25));
-  assert.equal(observation.state, 'raise');
-  assert.match(evidenceOf(observation), /^55 of 1,000 .*; 1,000 of 100,000 keys were sampled: .* 25 larger\.$/);
-  assert.equal(stateOf('store-large-values', sized(40, 0)), 'hold');
-  assert.equal(stateOf('store-large-values', sized(29, 0)), 'fine');
-  assert.equal(stateOf('store-large-values', sized(100, 0, 199)), 'skipped');
-});
-
-test('a bucket that reaches below 100 KiB counts no large values', () => {
-  const coarse = holding({ sampled: 1000, sizes: [{ maxBytes: MIB, count: 1000 }] });
-  assert.equal(stateOf('store-large-values', coarse), 'fine');
-});
-
 const long = (...keys: readonly (readonly [string, number])[]): NodeFacts =>
   holding({ longest: keys.map(([name, members]) => ({ name, members, type: 'hash', bytes: 500_000 })) });
 
@@ -115,7 +76,7 @@ test('evidence from a part of the keys says how many were sampled', () => {
   const entry = { name: ENTRY, type: 'hash', bytes: 3 * MIB, members: 20_000 };
   const sample = { biggest: [entry], longest: [{ ...entry, name: 'other' }], oursWithoutExpiry: 5 };
   const many = { sizes: [{ maxBytes: MIB, count: 0 }], ...sample };
-  for (const id of ['store-big-keys', 'store-large-values', 'store-big-collections', 'store-no-expiry']) {
+  for (const id of ['store-big-keys', 'store-big-collections', 'store-no-expiry']) {
     assert.match(evidenceOf(seen(id, part(many))), /1,000 of 100,000 keys were sampled/, id);
   }
   // Keys that lapsed since they were sampled.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type SentinelStack, startSentinel } from '../../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../../loadtest/stack/redis-node.ts';
-import type { Observation } from '../../../../src/operations/doctor/check.ts';
+import type { CheckResult } from '../../../../src/operations/doctor/check.ts';
 import { REPLICATION_CHECKS } from '../../../../src/operations/doctor/checks/store-replication.ts';
 import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import { until } from '../../../until.ts';
@@ -15,7 +15,10 @@ import {
   nodeWith,
   onlyOf,
   raisedBy,
+  snapshotWith,
   storeWindow,
+  storeWith,
+  windowOf,
 } from '../harness.ts';
 
 const MIB = 2 ** 20;
@@ -47,7 +50,7 @@ function streamed(
   return storeWindow([master], [nodeWith({ info: { slave0: line } }, later)]);
 }
 
-const saidOf = (id: string, ...args: Parameters<typeof streamed>): Observation => onlyOf(look(id)(streamed(...args)));
+const saidOf = (id: string, ...args: Parameters<typeof streamed>): CheckResult => onlyOf(look(id)(streamed(...args)));
 
 test('a replica of a cache is told with its cost, a replica of the control store is not', () => {
   const found = saidOf('store-replicas', { written: 2 * MIB });
@@ -57,13 +60,10 @@ test('a replica of a cache is told with its cost, a replica of the control store
   assert.deepEqual(look('store-replicas')(storeWindow([master], [master], { store: CONTROL })), []);
 });
 
-test('a replica in step under load is only told as a replica, and as a short backlog', () => {
+test('a replica in step under load is only told as a replica', () => {
   // Two seconds of writes are the most that a healthy replica has not acknowledged.
   const window = streamed({ written: 4 * MIB, behind: 8 * MIB, lagSeconds: 1 });
-  assert.deepEqual(raisedBy(REPLICATION_CHECKS, window), [
-    'store-replicas: 127.0.0.1:6379 (store of goods)',
-    'store-repl-backlog: 127.0.0.1:6379 (store of goods)',
-  ]);
+  assert.deepEqual(raisedBy(REPLICATION_CHECKS, window), ['store-replicas: 127.0.0.1:6379 (store of goods)']);
 });
 
 test('a replica that is further behind than its acknowledgements explain lags', () => {
@@ -85,7 +85,7 @@ test('the lag is measured by the backlog, within bounds', () => {
   assert.equal(behindOf(8 * MIB, 1024 * MIB), 'raise');
 });
 
-const adviceOf = (observation: Observation): string =>
+const adviceOf = (observation: CheckResult): string =>
   observation.state === 'raise' ? observation.advice.join('\n') : assert.fail(observation.state);
 
 test('no advice lowers the backlog or the output limit in force', () => {
@@ -102,8 +102,6 @@ test('no advice lowers the backlog or the output limit in force', () => {
   assert.doesNotMatch(copied(limits('slave 0 0 0')), /output-buffer/);
   const refused = copied({ info: { repl_backlog_size: 256 * MIB }, parts: { config: { skipped: 'refused' } } });
   assert.doesNotMatch(refused, /output-buffer|repl-backlog/);
-  const near = saidOf('store-replica-buffer', {}, { info: { mem_clients_slaves: 130 * MIB } });
-  assert.match(adviceOf(near), /"replica 1024mb 512mb 120"/);
 });
 
 test('a silent replica lags, and one in a full copy has no place in the stream yet', () => {
@@ -119,22 +117,6 @@ test('a silent replica lags, and one in a full copy has no place in the stream y
   );
 });
 
-test('a replica without its master is critical, unless it is being copied', () => {
-  const replica = (info: NodeChange['info']): Observation => {
-    const node = nodeWith({
-      role: 'replica',
-      info: { role: 'slave', master_host: '10.0.0.1', master_port: 6379, master_sync_in_progress: 0, ...info },
-    });
-    return onlyOf(look('store-replica-down')(storeWindow([node], [node])));
-  };
-  const found = replica({ master_link_status: 'down', master_link_down_since_seconds: 12 });
-  assert.match(evidenceOf(found), /link to the master 10\.0\.0\.1:6379 is down for 12\ss/);
-  assert.equal(replica({ master_link_status: 'down', master_sync_in_progress: 1 }).state, 'fine');
-  assert.equal(replica({ master_link_status: 'up' }).state, 'fine');
-  assert.equal(replica({}).state, 'skipped');
-  assert.deepEqual(look('store-replica-down')(storeWindow([HEALTHY_NODE], [HEALTHY_NODE])), []);
-});
-
 test('a full copy is told while it begins, and while it runs', () => {
   assert.match(
     evidenceOf(saidOf('store-full-resync', {}, { info: { sync_full: 4 } }, { sync_full: 1 })),
@@ -144,26 +126,48 @@ test('a full copy is told while it begins, and while it runs', () => {
   assert.equal(saidOf('store-full-resync', {}, { info: { sync_full: 4 } }).state, 'fine');
 });
 
-test('a backlog is short beside the writes of half a minute', () => {
-  assert.match(
-    evidenceOf(saidOf('store-repl-backlog', { written: 200 * 1024 })),
-    /backlog of 1\sMiB holds 5\.1\ss of the present 200\sKiB\/s/,
-  );
-  assert.equal(saidOf('store-repl-backlog', { written: 90 * 1024 }).state, 'hold');
-  assert.equal(saidOf('store-repl-backlog', { written: 50 * 1024 }).state, 'fine');
-  assert.equal(saidOf('store-repl-backlog', { written: MIB }, { info: { repl_backlog_size: 64 * MIB } }).state, 'fine');
+// --- on disk ----------------------------------------------------------------------------------------------------------
+
+const BOTH: Partial<StoreFacts> = { name: 'store of goods, control store' };
+const REFUSED = { config: { skipped: 'CONFIG GET is refused: NOPERM' } };
+
+function allPersisted(change: NodeChange, store: Partial<StoreFacts> = {}): readonly CheckResult[] {
+  const node = nodeWith(change);
+  return look('store-persistence')(storeWindow([node], [laterNode(node)], { store }));
+}
+
+const persisted = (change: NodeChange): CheckResult => onlyOf(allPersisted(change));
+
+test('a cache with save points or an append-only file is told, with the commands that end it', () => {
+  const saving = persisted({ config: { save: '3600 1' }, info: { aof_enabled: 1 } });
+  assert.equal(evidenceOf(saving), 'A cache is kept on disk: save is "3600 1", appendonly is yes.');
+  assert.ok(saving.state === 'raise');
+  assert.deepEqual(saving.advice.slice(0, 2), [
+    'redis-cli -h 127.0.0.1 -p 6379 CONFIG SET save ""',
+    'redis-cli -h 127.0.0.1 -p 6379 CONFIG SET appendonly no',
+  ]);
+  assert.equal(persisted({}).state, 'fine');
 });
 
-test('an output buffer of replicas is compared with the limit that cuts them off', () => {
-  const buffered = (mib: number, change: NodeChange = {}): Observation =>
-    saidOf('store-replica-buffer', {}, { ...change, info: { mem_clients_slaves: mib * MIB, ...change.info } });
-  assert.match(evidenceOf(buffered(130)), /^130\sMiB wait for a replica, which is cut off at 256\sMiB/);
-  assert.equal(buffered(110).state, 'hold');
-  assert.equal(buffered(90).state, 'fine');
-  assert.equal(buffered(500, { config: { 'client-output-buffer-limit': 'normal 0 0 0 slave 0 0 0' } }).state, 'fine');
-  // Before Redis 7 each replica has a buffer of its own.
-  assert.equal(buffered(200, { info: { redis_version: '6.2.14', connected_slaves: 4 } }).state, 'fine');
-  assert.equal(buffered(130, { parts: { config: { skipped: 'CONFIG GET is refused' } } }).state, 'skipped');
+test('persistence is right where control documents are', () => {
+  for (const store of [CONTROL, BOTH]) {
+    assert.deepEqual(allPersisted({ info: { aof_enabled: 1 } }, store), []);
+  }
+});
+
+test('persistence is right on a server where control documents have a database of their own', () => {
+  const node = nodeWith({ info: { aof_enabled: 1 }, config: { save: '3600 1' } });
+  const stores = snapshotWith({ stores: [storeWith({}, [node]), storeWith(CONTROL, [node])] });
+  assert.deepEqual(look('store-persistence')(windowOf(stores, stores)), []);
+});
+
+test('without CONFIG GET an append-only file is still seen, and save points are not denied', () => {
+  assert.match(evidenceOf(persisted({ info: { aof_enabled: 1 }, parts: REFUSED })), /save is unknown/);
+  assert.deepEqual(persisted({ parts: REFUSED }), {
+    subject: '127.0.0.1:6379 (store of goods)',
+    state: 'skipped',
+    reason: 'CONFIG GET is refused: NOPERM',
+  });
 });
 
 // --- a real master and its replica --------------------------------------------------------------------------------------
@@ -203,12 +207,7 @@ test('a real replica that starts over is seen at its master, and afterwards no m
   await until('the master to see it', async () =>
     String(await master.command('INFO', 'replication')).includes('state=online'),
   );
-  const third = await read();
-  assert.deepEqual(statesOf(third, await read()), ['fine', 'fine']);
-  assert.deepEqual(
-    look('store-replica-down')(storeWindow(third, third)).map(({ state }) => state),
-    ['fine'],
-  );
+  assert.deepEqual(statesOf(await read(), await read()), ['fine', 'fine']);
 });
 
 test('a real replica that has stopped falls behind, and one that goes on does not', async () => {
@@ -232,15 +231,4 @@ test('a real replica that has stopped falls behind, and one that goes on does no
     replica.resume();
   }
   await until('the replica to catch up', async () => (await state()) === 'fine');
-});
-
-test('a standalone store that is configured by a replica is told, with the address of its master', () => {
-  const info = { role: 'slave', master_host: '10.0.0.1', master_port: 6379 };
-  const replica = nodeWith({ role: 'replica', info });
-  const found = onlyOf(look('store-is-replica')(storeWindow([replica], [replica])));
-  assert.match(
-    evidenceOf(found),
-    /^127\.0\.0\.1:6379, the only configured node .* is a replica of 10\.0\.0\.1:6379\.$/,
-  );
-  assert.equal(onlyOf(look('store-is-replica')(storeWindow([], [HEALTHY_NODE, replica]))).state, 'fine');
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Window } from '../../../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../../../src/operations/doctor/checks/checks.ts';
-import { REFUSALS, refusalAdvice, usesOf } from '../../../../src/operations/doctor/checks/store-uses.ts';
 import type { NodeFacts, Snapshot, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import { nodesOf } from '../../../../src/operations/doctor/window.ts';
 import { laterNode, nodeWith, snapshotWith, storeWith, windowOf } from '../harness.ts';
@@ -18,7 +17,7 @@ function windowWith(stores: readonly Partial<StoreFacts>[], before = nodeWith(),
   return windowOf(at(before), at(after));
 }
 
-const usesIn = (window: Window): readonly string[] => nodesOf(window).map(usesOf(window));
+const usesIn = (window: Window): readonly string[] => nodesOf(window).map(({ use }) => use());
 
 test('the use of a server is by all stores on it, also those with a database of their own', () => {
   assert.deepEqual(usesIn(windowWith([{}])), ['cache']);
@@ -56,17 +55,15 @@ const DROPS = /CONFIG SET (?:save ""|appendonly no|maxmemory-policy allkeys|stop
 function faultyWindow(stores: readonly Partial<StoreFacts>[], info = {}): Window {
   const before = nodeWith({
     info: {
-      ...{ maxmemory_policy: 'noeviction', used_memory: 1_073_000_000, aof_enabled: 1, latest_fork_usec: 900_000 },
-      ...{ rdb_last_bgsave_status: 'err', aof_delayed_fsync: 1, connected_slaves: 1, ...info },
+      maxmemory_policy: 'noeviction',
+      used_memory: 1_073_000_000,
+      aof_enabled: 1,
+      connected_slaves: 1,
+      ...info,
     },
     config: { save: '3600 1', appendonly: 'yes', 'maxmemory-policy': 'noeviction' },
   });
-  const errors = Object.fromEntries(REFUSALS.map((name) => [`errorstat_${name}`, 10]));
-  return windowWith(
-    stores,
-    before,
-    laterNode(before, { ...errors, total_forks: 1, aof_delayed_fsync: 3, sync_full: 1 }),
-  );
+  return windowWith(stores, before, laterNode(before, { sync_full: 1, evicted_keys: 500 }));
 }
 
 const advised = (window: Window): string =>
@@ -83,16 +80,4 @@ test('no check advises to drop what lasts, and for a pure cache they do', () => 
       assert.doesNotMatch(advice, DROPS, JSON.stringify({ stores, info }));
     }
   }
-});
-
-test('the advice about a refused command suits the use of the server', () => {
-  const [view] = nodesOf(windowWith([{}], nodeWith({ info: { maxmemory_policy: 'noeviction' } })));
-  const [evicting] = nodesOf(windowWith([{}]));
-  assert.ok(view && evicting);
-  assert.match(refusalAdvice('OOM', evicting, 'cache'), /^OOM, although the server evicts: .*a higher maxmemory$/);
-  assert.match(refusalAdvice('OOM', view, 'cache'), /maxmemory-policy allkeys-lru$/);
-  assert.match(refusalAdvice('OOM', view, 'mixed'), /maxmemory-policy volatile-lru$/);
-  assert.match(refusalAdvice('OOM', view, 'lasting'), /INFO memory$/);
-  assert.match(refusalAdvice('MISCONF', view, 'mixed'), /BGSAVE$/);
-  assert.match(refusalAdvice('LOADING', view, 'cache'), /CONFIG SET save ""$/);
 });

@@ -14,8 +14,6 @@ const REPORT_TTL_MS = 10_000;
 
 interface Joining {
   readonly configuration?: string;
-  readonly version?: string;
-  readonly clockOffsetMs?: number;
   readonly domains?: readonly string[];
   readonly shared?: boolean;
 }
@@ -30,7 +28,7 @@ function createHarness(t: TestContext) {
     away: false,
     written: 0,
     join: (processId: string, own: Joining = {}): Fleet => {
-      const { configuration = 'digest', version = '1.0.0', clockOffsetMs, domains = ['goods'], shared = true } = own;
+      const { configuration = 'digest', domains = ['goods'], shared = true } = own;
       const controls = domains.map((domain): Pick<Control, 'state' | 'report' | 'reports'> => {
         const fake = createFakeControl();
         return {
@@ -47,8 +45,10 @@ function createHarness(t: TestContext) {
         };
       });
       const fleet = createFleet({
-        ...{ processId, version, configuration, controls, clock },
-        clockOffset: () => (clockOffsetMs === undefined ? undefined : { offsetMs: clockOffsetMs, server: 'server-1' }),
+        processId,
+        configuration,
+        controls,
+        clock,
         random: () => 0.5,
       });
       t.after(fleet.close);
@@ -68,17 +68,15 @@ function createHarness(t: TestContext) {
 
 test('each process knows itself at once, and the others from their second report on', async (t) => {
   const made = createHarness(t);
-  const a = made.join('a', { clockOffsetMs: -20 });
-  made.join('b', { configuration: 'other', version: '1.1.0', clockOffsetMs: 300 });
+  const a = made.join('a');
+  made.join('b', { configuration: 'other' });
   assert.deepEqual(await a.read(), {
-    known: [{ id: 'a', configuration: 'digest', version: '1.0.0', clockOffsetMs: 20, clockServer: 'server-1' }],
+    known: [{ id: 'a', configuration: 'digest' }],
   });
   await made.pass(2000);
   assert.deepEqual(await made.ids(a), ['a'], 'one report may be of a dead process');
   await made.pass(8000);
-  assert.deepEqual(known(await a.read())?.[1], {
-    ...{ id: 'b', configuration: 'other', version: '1.1.0', clockOffsetMs: -300, clockServer: 'server-1' },
-  });
+  assert.deepEqual(known(await a.read())?.[1], { id: 'b', configuration: 'other' });
 });
 
 test('the reports outlive their lifetime in the store while processes report, and a silent process is left out', async (t) => {
@@ -137,12 +135,10 @@ test('while the control store is away the fleet is not known', async (t) => {
 test('reports of another format, damaged ones and other reports are left out', async (t) => {
   const made = createHarness(t);
   const a = made.join('a');
-  const whole = { format: 1, configuration: 'x', version: '1' };
+  const whole = { format: 1, configuration: 'x' };
   const planted = new Map<string, unknown>([
     ['doctor:format', { ...whole, format: 2 }],
-    ['doctor:text', { ...whole, version: 'v'.repeat(65) }],
-    ['doctor:offset', { ...whole, clockOffsetMs: 'late' }],
-    ['doctor:server', { ...whole, clockOffsetMs: 1, clockServer: 's'.repeat(65) }],
+    ['doctor:text', { ...whole, configuration: 'v'.repeat(65) }],
     ['doctor:none', 17],
     ['process:other', whole],
     [`doctor:${'i'.repeat(65)}`, whole],

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createNameReader } from '../../../../src/operations/doctor/collect/names.ts';
+import { createNameReader } from '../../../../src/operations/doctor/collect/host.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
-
-const noTtl = async (): Promise<undefined> => undefined;
 
 test('a name of this machine resolves as a connection resolves it, and one that is nowhere tells its problem', async () => {
   const read = createNameReader({ clock: systemClock });
@@ -21,7 +19,7 @@ test('the time of a look-up is its own: two run at once, and the others wait unm
   const clock = createFakeClock();
   const waiting: (() => void)[] = [];
   const read = createNameReader({
-    ...{ clock, ttlOf: noTtl },
+    clock,
     lookup: (name) => new Promise((resolve) => waiting.push(() => resolve([`10.0.0.${name}`]))),
   });
   const reading = read(['1', '2', '3', '4']);
@@ -44,7 +42,7 @@ test('a look-up without an answer is told after its limit, and is not asked agai
   let asked = 0;
   let answer = (): void => undefined;
   const read = createNameReader({
-    ...{ clock: systemClock, ttlOf: noTtl },
+    clock: systemClock,
     lookup: () => {
       asked += 1;
       return new Promise((resolve) => {
@@ -66,7 +64,7 @@ test('a look-up without an answer is told after its limit, and is not asked agai
 test('when the first names take the time of all, the others have no facts instead of a wrong time', async () => {
   const clock = createFakeClock();
   const read = createNameReader({
-    ...{ clock, ttlOf: noTtl },
+    clock,
     lookup: async () => {
       await Promise.resolve();
       clock.advance(600);
@@ -79,15 +77,9 @@ test('when the first names take the time of all, the others have no facts instea
   );
 });
 
-test('at most sixteen names are looked up, and each has the TTL that a DNS server told', async () => {
+test('at most sixteen names are looked up', async () => {
   const names = Array.from({ length: 20 }, (_, at) => `node-${at}.shop`);
-  const ttlOf = async (name: string) => (name === 'node-3.shop' ? 60 : undefined);
-  const read = createNameReader({ clock: createFakeClock(), lookup: async () => [], ttlOf });
-  const found = await read(names);
-  assert.equal(found.length, 16);
-  assert.deepEqual(
-    found.filter(({ ttlSeconds }) => ttlSeconds !== undefined).map(({ name, ttlSeconds }) => [name, ttlSeconds]),
-    [['node-3.shop', 60]],
-  );
+  const read = createNameReader({ clock: createFakeClock(), lookup: async () => [] });
+  assert.equal((await read(names)).length, 16);
   assert.deepEqual(await read([]), []);
 });

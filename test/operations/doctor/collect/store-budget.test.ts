@@ -54,11 +54,12 @@ describe('the cost of the store collector', () => {
     assert.ok(stack && server);
     await connectUpTo(CLIENTS);
     const settings = standaloneOf(stack);
-    const limits = { ...settings, tls: false, names: [] };
     const facts = { name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true } as const;
     const probe = createRedisProbe({
-      ...{ settings, clock: systemClock, random: Math.random },
-      facts: { ...facts, settings: limits },
+      settings,
+      clock: systemClock,
+      random: Math.random,
+      facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
     });
     t.after(() => probe.close());
     const collector = createStoreCollector({ probe, clock: systemClock });
@@ -84,7 +85,7 @@ describe('the cost of the store collector', () => {
     const spent = {
       config: (calls.get('config|get') ?? 0) * COST_MS.config,
       slowlog: (calls.get('slowlog|get') ?? 0) * COST_MS.slowlog,
-      memory: (calls.get('memory|stats') ?? 0) * COST_MS.memory,
+      memory: (calls.get('memory|doctor') ?? 0) * COST_MS.memory,
       clients: (calls.get('client|list') ?? 0) * CLIENTS * COST_MS.client,
       keys: ((calls.get('scan') ?? 0) / SCANS_OF_A_SAMPLE) * KEYS_OF_A_SAMPLE * COST_MS.key,
     };

@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { startStandalone } from '../../../../loadtest/stack/redis.ts';
 import { createKeySampler } from '../../../../src/operations/doctor/collect/store-keys.ts';
 import type { ProbeReply } from '../../../../src/operations/doctor/doctor.ts';
-import type { KeysFacts, Part } from '../../../../src/operations/doctor/facts.ts';
+import type { Figure, KeysFacts } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
 import { standaloneOf } from '../../../stores/redis/harness.ts';
@@ -35,7 +35,7 @@ function over(refusal: (command: string, key: string, nth: number) => string | u
   return { sampler, count: (command: string): number => sent.get(command) ?? 0 };
 }
 
-function told(part: Part<KeysFacts>): KeysFacts {
+function told(part: Figure<KeysFacts>): KeysFacts {
   return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
@@ -94,8 +94,10 @@ describe('a real server with the ACL that deploy/redis advises', { concurrency: 
     const settings = { ...standaloneOf(stack), username: acl.username, password: acl.password };
     const facts = { name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true } as const;
     const probe = createRedisProbe({
-      ...{ settings, clock: systemClock, random: Math.random },
-      facts: { ...facts, settings: { ...settings, tls: false, names: [] } },
+      settings,
+      clock: systemClock,
+      random: Math.random,
+      facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
     });
     t.after(() => probe.close());
     const sampler = createKeySampler({ askMany: (commands) => probe.askMany(server.address, commands) });

@@ -3,20 +3,17 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../../loadtest/stack/redis.ts';
 import { createStoreCollector } from '../../../../src/operations/doctor/collect/store.ts';
 import { createKeySampler } from '../../../../src/operations/doctor/collect/store-keys.ts';
-import { serverOf } from '../../../../src/operations/doctor/collect/store-replies.ts';
-import { known, type NodeFacts, type Part } from '../../../../src/operations/doctor/facts.ts';
+import { type Figure, known, type NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import type { RedisSettings } from '../../../../src/stores/redis/connection.ts';
 import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
 import { clusterOf, sentinelOf, standaloneOf } from '../../../stores/redis/harness.ts';
 
 function probeOf(t: TestContext, settings: RedisSettings) {
-  const { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated } = settings;
-  const limits = { deadlineMs, connectTimeoutMs, socketTimeoutMs, maxOutstanding, batchSize, dedicated };
   const facts = { name: 'store of goods', domains: ['goods'], kind: settings.kind, isCache: true };
   const probe = createRedisProbe({
     settings,
-    facts: { ...facts, settings: { ...limits, tls: false, names: [] } },
+    facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
     clock: systemClock,
     random: Math.random,
   });
@@ -29,7 +26,7 @@ async function nodesOf(t: TestContext, settings: RedisSettings): Promise<readonl
   return told(nodes);
 }
 
-function told<T>(part: Part<T>): T {
+function told<T>(part: Figure<T>): T {
   return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
@@ -37,7 +34,7 @@ const SECRET = 'only-for-this-test';
 
 /** Skipped parts with their reasons. */
 function missing({ address: _a, role: _r, ...parts }: NodeFacts): Readonly<Record<string, string>> {
-  const all: Readonly<Record<string, Part<unknown>>> = parts;
+  const all: Readonly<Record<string, Figure<unknown>>> = parts;
   return Object.fromEntries(
     Object.entries(all).flatMap(([name, part]) => ('skipped' in part ? [[name, part.skipped]] : [])),
   );
@@ -56,32 +53,22 @@ describe('the figures of real stores', { concurrency: 3 }, () => {
     assert.ok(!JSON.stringify(facts).includes(SECRET));
     const config = told(facts.config);
     assert.deepEqual([config['save'], config['maxmemory'], config['requirepass']], ['', '268435456', undefined]);
-    const { product, run } = serverOf(told(facts.info));
-    assert.deepEqual([product, run], ['Redis', true]);
+    assert.match(told(facts.info)['redis_version'] ?? '', /^7\./);
     // The server's clock is ours: the offset is the error of half a round trip, and a clock ahead by hours would show.
     assert.ok(Math.abs(told(facts.clockOffsetMs)) < 600_000, 'one clock');
     assert.equal(told(facts.clients).count, 0, 'the connection of the doctor is left out');
   });
 
-  test('every part of the masters of a Valkey cluster is known, and their slots are all slots', async (t) => {
+  test('every part of the masters of a Valkey cluster is known', async (t) => {
     const stack = await startCluster({ flavour: 'valkey', masters: 3 });
     t.after(stack.stop);
     const nodes = await nodesOf(t, clusterOf(stack));
     assert.equal(nodes.length, 3);
     for (const facts of nodes) {
       assert.deepEqual(missing(facts), {});
-      assert.equal(serverOf(told(facts.info)).product, 'Valkey');
-      assert.equal(told(facts.cluster).fields['cluster_state'], 'ok');
+      assert.match(told(facts.info)['valkey_version'] ?? '', /^8\./);
+      assert.equal(told(facts.cluster)['cluster_state'], 'ok');
     }
-    const slots = nodes.map(({ cluster }) => told(cluster).slots ?? Number.NaN);
-    assert.equal(
-      slots.reduce((sum, count) => sum + count, 0),
-      16_384,
-    );
-    assert.ok(
-      slots.every((count) => count > 5000),
-      slots.join(' '),
-    );
   });
 
   test('behind sentinels the master and its replica are known, and the sentinels by INFO', async (t) => {

@@ -6,9 +6,14 @@ import { systemProgram } from '../../../../loadtest/labs/kit/programs.ts';
 import { disciplinesOf, readQdiscs } from '../../../../src/operations/doctor/collect/tc.ts';
 import type { QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
 
+/** As a report has them: members that are not known are absent. */
+function shownIn(text: string, device?: string): readonly QdiscFacts[] {
+  return JSON.parse(JSON.stringify(disciplinesOf(text, device)));
+}
+
 const SENT = ` Sent 18095760 bytes 168210 pkt (dropped 7, overlimits 300 requeues 2) 
  backlog 12Kb 8p requeues 2\n`;
-const COUNTED = { sentBytes: 18_095_760, sentPackets: 168_210, dropped: 7, overlimits: 300, backlogBytes: 12_288 };
+const COUNTED = { sentBytes: 18_095_760, dropped: 7, overlimits: 300 };
 const QUIET = ` Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0) 
  backlog 0b 0p requeues 0\n`;
 
@@ -16,15 +21,15 @@ const QUIET = ` Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)
 const RECORDED: Readonly<Record<string, readonly [string, Partial<QdiscFacts>]>> = {
   'tbf with a latency': [
     'qdisc tbf 1: dev eth0 root refcnt 3 rate 50Mbit burst 1600b/1 mpu 0b lat 50ms linklayer ethernet ',
-    { kind: 'tbf', handle: '1:', parent: 'root', rateBits: 50e6, burstBytes: 1600, latencyMs: 50 },
+    { kind: 'tbf', handle: '1:', parent: 'root', rateBits: 50e6, burstBytes: 1600 },
   ],
   'tbf with a limit': [
     'qdisc tbf 8001: dev eth0 parent 1:10 rate 800Kbit burst 64Kb limit 100Kb ',
-    { kind: 'tbf', handle: '8001:', parent: '1:10', rateBits: 800e3, burstBytes: 65_536, limitBytes: 102_400 },
+    { kind: 'tbf', handle: '8001:', parent: '1:10', rateBits: 800e3, burstBytes: 65_536 },
   ],
   'tbf with a peak rate': [
     'qdisc tbf 1: dev eth0 root refcnt 3 rate 1Gbit burst 1048500b/1 mpu 0b peakrate 2Gbit mtu 1500b/1 mpu 0b lat 400ms linklayer ethernet ',
-    { kind: 'tbf', handle: '1:', parent: 'root', rateBits: 1e9, burstBytes: 1_048_500, latencyMs: 400 },
+    { kind: 'tbf', handle: '1:', parent: 'root', rateBits: 1e9, burstBytes: 1_048_500 },
   ],
   htb: [
     'qdisc htb 1: dev eth0 root refcnt 3 r2q 10 default 0x10 direct_packets_stat 0 ver 3.17 direct_qlen 1000',
@@ -36,11 +41,7 @@ const RECORDED: Readonly<Record<string, readonly [string, Partial<QdiscFacts>]>>
   ],
   'netem with delay and loss': [
     'qdisc netem 10: dev eth0 root refcnt 2 limit 1000 delay 100ms  10ms loss 1%',
-    { kind: 'netem', handle: '10:', parent: 'root', latencyMs: 100 },
-  ],
-  'netem with a delay below a millisecond': [
-    'qdisc netem 10: dev eth0 root refcnt 2 limit 1000 delay 500us',
-    { kind: 'netem', handle: '10:', parent: 'root', latencyMs: 0.5 },
+    { kind: 'netem', handle: '10:', parent: 'root' },
   ],
   mq: ['qdisc mq 0: dev eth0 root ', { kind: 'mq', handle: '0:', parent: 'root' }],
   ingress: [
@@ -51,7 +52,7 @@ const RECORDED: Readonly<Record<string, readonly [string, Partial<QdiscFacts>]>>
 
 for (const [name, [head, facts]] of Object.entries(RECORDED)) {
   test(`${name} is read with its counters`, () => {
-    assert.deepEqual(disciplinesOf(`${head}\n${SENT}`), [{ device: 'eth0', ...facts, ...COUNTED }]);
+    assert.deepEqual(shownIn(`${head}\n${SENT}`), [{ device: 'eth0', ...facts, ...COUNTED }]);
   });
 }
 
@@ -75,10 +76,16 @@ ${QUIET} lended: 6 borrowed: 0 giants: 0
  tokens: -622 ctokens: -622
 
 `;
-  const [leaf, top] = disciplinesOf(shown, 'eth0');
+  const [leaf, top] = shownIn(shown, 'eth0');
   assert.deepEqual(leaf, {
-    ...{ device: 'eth0', kind: 'htb', handle: '1:10', parent: '1:1' },
-    ...{ rateBits: 10e6, guaranteedBits: 5e6, burstBytes: 1600, ...COUNTED },
+    device: 'eth0',
+    kind: 'htb',
+    handle: '1:10',
+    parent: '1:1',
+    rateBits: 10e6,
+    guaranteedBits: 5e6,
+    burstBytes: 1600,
+    ...COUNTED,
   });
   assert.deepEqual([top?.handle, top?.parent, top?.rateBits, top?.dropped], ['1:1', 'root', 10e6, 0]);
 });
@@ -113,14 +120,18 @@ test('the disciplines that this kernel makes are read as they were made', {
   const rates = ['rate', '5mbit', 'ceil', '10mbit', 'burst', '15kb', 'cburst', '4kb', 'quantum', '60000'];
   await within('tc', 'class', 'add', 'dev', 'spc1', 'parent', '2:', 'classid', '2:10', 'htb', ...rates);
 
-  const shown = disciplinesOf(await within('tc', '-s', '-d', 'qdisc', 'show'));
-  const { latencyMs, ...tbf } = shown.find(({ kind }) => kind === 'tbf') ?? assert.fail('no tbf');
-  assert.deepEqual(tbf, {
-    ...{ device: 'spc0', kind: 'tbf', handle: '1:', parent: 'root', rateBits: 20e6, burstBytes: 2048 },
-    ...{ sentBytes: 0, sentPackets: 0, dropped: 0, overlimits: 0, backlogBytes: 0 },
+  const shown = shownIn(await within('tc', '-s', '-d', 'qdisc', 'show'));
+  assert.deepEqual(shown.find(({ kind }) => kind === 'tbf') ?? assert.fail('no tbf'), {
+    device: 'spc0',
+    kind: 'tbf',
+    handle: '1:',
+    parent: 'root',
+    rateBits: 20e6,
+    burstBytes: 2048,
+    sentBytes: 0,
+    dropped: 0,
+    overlimits: 0,
   });
-  // It is computed again from the queue in bytes.
-  assert.ok(latencyMs !== undefined && Math.abs(latencyMs - 40) < 1, `${latencyMs}`);
   const [top] = disciplinesOf(await within('tc', '-s', '-d', 'class', 'show', 'dev', 'spc1'), 'spc1');
   const { kind, device, handle, parent, rateBits, guaranteedBits, burstBytes } = top ?? assert.fail('no class');
   assert.deepEqual(

@@ -1,5 +1,5 @@
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../../../src/operations/doctor/doctor.ts';
-import type { Part } from '../../../../src/operations/doctor/facts.ts';
+import type { Figure } from '../../../../src/operations/doctor/facts.ts';
 import type { FakeClock } from '../../../fakes/clock.ts';
 
 /**
@@ -114,7 +114,7 @@ export interface RecordedProbe {
   /** The commands that were sent, by node, as `CONFIG GET`. */
   readonly sent: (address: string) => readonly string[];
   readonly forget: () => void;
-  readonly setNodes: (nodes: Part<readonly RecordedNode[]>) => void;
+  readonly setNodes: (nodes: Figure<readonly RecordedNode[]>) => void;
 }
 
 export const ADDRESS = '10.0.0.9:6379';
@@ -126,7 +126,7 @@ export function createRecordedProbe(options: {
   readonly tookMs?: number;
 }): RecordedProbe {
   const { clock, tookMs = 0 } = options;
-  let nodes: Part<readonly RecordedNode[]> = { known: options.nodes };
+  let nodes: Figure<readonly RecordedNode[]> = { known: options.nodes };
   const sent = new Map<string, string[]>();
 
   const send = async (address: string, commands: readonly (readonly string[])[]): Promise<readonly ProbeReply[]> => {
@@ -146,18 +146,14 @@ export function createRecordedProbe(options: {
     const [reply] = await send(address, [command]);
     return reply ?? { kind: 'unreachable', detail: 'no reply' };
   };
-  const limits = {
-    deadlineMs: 50,
-    connectTimeoutMs: 1000,
-    socketTimeoutMs: 1000,
-    maxOutstanding: 1000,
-    batchSize: 128,
-  };
   return {
     probe: {
       facts: {
-        ...{ name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true },
-        settings: { ...limits, dedicated: false, tls: false, names: [] },
+        name: 'store of goods',
+        domains: ['goods'],
+        kind: 'standalone',
+        isCache: true,
+        settings: { deadlineMs: 50, names: [] },
       },
       nodes: async () =>
         'known' in nodes ? { known: nodes.known.map(({ address, role }) => ({ address, role })) } : nodes,
@@ -203,8 +199,6 @@ function replyOf(server: RecordedServer, command: readonly string[], clock: Fake
       return [[1, 1_795_000_000, 12_000, ['GET', 'private'], '10.0.0.1:1', 'worker']];
     case 'LATENCY LATEST':
       return [['command', 1_795_000_000, 60, 120]];
-    case 'MEMORY STATS':
-      return ['peak.allocated', 900, 'db.0', ['overhead.hashtable.main', 72]];
     case 'MEMORY DOCTOR':
       return server.memoryDoctor;
     case 'CLIENT LIST':

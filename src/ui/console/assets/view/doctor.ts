@@ -1,4 +1,4 @@
-import type { Report as DoctorReport, Finding, HistoryLine, Standing } from '../../../../operations/doctor/doctor.ts';
+import type { Report as DoctorReport, Finding, HistoryLine, Standing } from '../../../../operations/doctor/report.ts';
 import {
   aboveInfo,
   acceptedText,

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createEventCounts, reportersOf } from '../../src/metrics/events.ts';
+import { DURATION_BOUNDS_MS } from '../../src/operations/meter/figures.ts';
+
+/** Counts behind the reporters of the service, as they run there. */
+function counting() {
+  const counts = createEventCounts(['goods', 'auto']);
+  return { ...reportersOf(() => {}, counts), reading: counts.read };
+}
+
+const read = (result: 'value' | 'absent' | 'store-slow' | 'store-down', durationMs: number) =>
+  ({ kind: 'command', operation: 'read', node: 'n', result, durationMs }) as const;
+
+test('reads of the store are counted by result, and by duration when they were sent and waited for', () => {
+  const { observeStore, reading } = counting();
+  observeStore('goods', read('value', 0.3));
+  observeStore('goods', read('absent', 0.3));
+  observeStore('goods', read('store-slow', 51));
+  observeStore('goods', read('store-down', 0));
+  observeStore('goods', { kind: 'command', operation: 'write', node: 'n', result: 'stored', durationMs: 1 });
+  const { reads, readDurations } = reading('goods');
+  assert.deepEqual(reads, { value: 1, absent: 1, 'store-slow': 1, 'store-down': 1 });
+  assert.equal(readDurations.length, DURATION_BOUNDS_MS.length + 1);
+  assert.equal(readDurations[DURATION_BOUNDS_MS.indexOf(0.5)], 2);
+  assert.equal(readDurations[DURATION_BOUNDS_MS.indexOf(60)], 1);
+  assert.equal(
+    readDurations.reduce((sum, count) => sum + count, 0),
+    3,
+  );
+});
+
+test('permits are counted with their wait, and refusals by their reason', () => {
+  const { observeGuard, reading } = counting();
+  observeGuard('goods', { kind: 'permit', target: 'goods', queuedMs: 5 });
+  observeGuard('goods', { kind: 'permit', target: 'goods', queuedMs: 15 });
+  observeGuard('goods', { kind: 'shed', target: 'goods', why: 'queue-expired' });
+  assert.deepEqual(reading('goods').permits, { count: 2, waitedMs: 20 });
+  assert.deepEqual(reading('goods').shed, { 'queue-expired': 1 });
+});
+
+test('pages are those of L2, and misses are counted by reason', () => {
+  const { observeSearch, reading } = counting();
+  const domain = 'goods';
+  observeSearch({ kind: 'stored', domain, tier: 'l1', bytes: 5_000_000 });
+  observeSearch({ kind: 'stored', domain, tier: 'l2', bytes: 4000 });
+  observeSearch({ kind: 'stored', domain, tier: 'l2', bytes: 200_000 });
+  observeSearch({ kind: 'miss', domain, reason: 'lapsed' });
+  const { pages, misses } = reading(domain);
+  assert.deepEqual(pages, { count: 2, bytes: 204_000, big: 1, largestBytes: 200_000 });
+  assert.deepEqual(misses, { lapsed: 1 });
+});
+
+test('stores that belong to no domain are not counted, and an unknown domain has zeroes', () => {
+  const { observeSearch, observeStore, reading } = counting();
+  for (const name of ['control', 'counters']) observeStore(name, read('value', 1));
+  observeSearch({ kind: 'miss', domain: 'none', reason: 'unseen' });
+  assert.deepEqual(reading('control'), reading('goods'));
+  assert.deepEqual(reading('none').misses, {});
+});
+
+test('a reading does not change when more is counted', () => {
+  const { observeStore, observeGuard, reading } = counting();
+  const before = reading('goods');
+  observeStore('goods', read('value', 1));
+  observeGuard('goods', { kind: 'permit', target: 'goods', queuedMs: 5 });
+  assert.deepEqual(before, counting().reading('goods'));
+});
