@@ -10,21 +10,20 @@ import { createMembership, fleetShare } from './control/membership.ts';
 import { createEngines, searchDomainOf } from './engines/create-engines.ts';
 import { openEngineProbes } from './engines/engine-probes.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
-import type { RequestEvent } from './http/events.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
+import { shareEvents } from './metrics/counters.ts';
 import { createEventLog } from './metrics/event-log.ts';
-import { reportersOf, type ServiceEvent } from './metrics/events.ts';
+import type { Observers } from './metrics/events.ts';
 import type { ServiceLog } from './metrics/logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
 import { createTally } from './operations/doctor/collect/tally.ts';
-import { createMeter } from './operations/meter/meter.ts';
+import { createMeter, type Meter, meterEvents } from './operations/meter/meter.ts';
 import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
 import { type Clock, type Runtime, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
-import { isEngineFailure } from './search/engine-health.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import { createSearch } from './search/search.ts';
 import type { Tracer } from './search/trace.ts';
@@ -88,22 +87,22 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     version,
   });
   opened.defer(metrics.close);
-  const eventLog = createEventLog({ log, clock });
-  const runtime: Runtime<ServiceEvent> = {
-    clock,
-    random,
-    processId: `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`,
-    observe: (event) => {
-      metrics.observe(event);
-      eventLog.observe(event);
-    },
-  };
   const tally = createTally({ domains: settings.domains.map(({ name }) => name) });
-  const reporters = reportersOf(runtime.observe, tally);
-  const tracing = await createTracing(settings, { ...runtime, version });
+  const meters = new Map<string, Meter>();
+  // The tally comes first: a reader of events may ask for its counts.
+  const { search: observeSearch, store: observeStore, guard: observeGuard } = tally.note;
+  const observers = shareEvents(
+    { observeSearch, observeStore, observeGuard },
+    metrics.observers,
+    createEventLog({ log, clock }),
+    meterEvents(meters),
+  );
+  const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
+  const runtime = { clock, random, processId };
+  const tracing = await createTracing(settings, { ...runtime, version, observe: observers.observeTracing });
   opened.defer(() => within('tracing', Promise.resolve(tracing?.close())));
 
-  const stores = createStores(settings, { clock, random, observeStore: reporters.observeStore });
+  const stores = createStores(settings, { clock, random, observeStore: observers.observeStore });
   const domains: ConnectedDomain[] = [];
   const closeDomains = async (): Promise<void> => {
     await Promise.all(domains.map((domain) => domain.close()));
@@ -111,14 +110,21 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   };
   opened.defer(() => within('stores and engines', closeDomains()));
   for (const domain of settings.domains)
-    domains.push(await connectDomain(domain, { settings, stores, runtime, reporters, tracer: tracing?.tracer }));
+    domains.push(
+      await connectDomain(domain, { settings, stores, runtime, observers, meters, tracer: tracing?.tracer }),
+    );
 
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
     domains.map(({ operated }) => operated),
     settings,
     {
-      ...{ ...runtime, ...reporters, audit, counters: stores.counters, tally, version },
+      ...runtime,
+      ...observers,
+      audit,
+      counters: stores.counters,
+      tally,
+      version,
       probes: { stores: openStoreProbes(settings, runtime), engines: openEngineProbes(settings.domains, runtime) },
       loopDelay: () => publicServer.pressure.status(),
     },
@@ -130,12 +136,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const shared = {
     ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
     maxPageBytes: MAX_PAGE_BYTES,
-    observe: (event: RequestEvent): void => {
-      metrics.observe(event);
-      byName.get(event.domain)?.operated.meter.noteRequest(event);
-    },
-    observeConnection: runtime.observe,
-    observeToken: runtime.observe,
+    observe: observers.observeRequest,
+    observeConnection: observers.observeConnection,
+    observeToken: observers.observeToken,
   };
   const publicServer = createPublicServer({
     ...shared,
@@ -212,17 +215,22 @@ type ConnectedDomain = Awaited<ReturnType<typeof connectDomain>>;
 interface Connections {
   readonly settings: Settings;
   readonly stores: ProcessStores;
-  readonly runtime: Runtime<ServiceEvent>;
-  readonly reporters: ReturnType<typeof reportersOf>;
+  readonly runtime: Omit<Runtime<never>, 'observe'>;
+  readonly observers: Observers;
+  /** Gets the meter of the domain. */
+  readonly meters: Map<string, Meter>;
   readonly tracer: Tracer | undefined;
 }
 
 /** One domain of the configuration: its store, control document, engine and lifeboat, connected to its search. */
-async function connectDomain(own: DomainSettings, { settings, stores, runtime, reporters, tracer }: Connections) {
+async function connectDomain(
+  own: DomainSettings,
+  { settings, stores, runtime, observers, meters, tracer }: Connections,
+) {
   const { name, store: storeSettings } = own;
   const { clock, random } = runtime;
   const domain = searchDomainOf(own);
-  const { store, configured, operated } = openDomainStores(own, { ...stores, observe: reporters.observeStore, clock });
+  const { store, configured, operated } = openDomainStores(own, { ...stores, observe: observers.observeStore, clock });
   const withStore = store === undefined ? {} : { store };
   const fleet = createMembership({ ...withStore, id: runtime.processId, clock, random });
   const signing = settings.signing === undefined ? undefined : createSigning(settings.signing, name);
@@ -231,7 +239,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     ...{ ...place, clock, random, signing },
     domain: name,
     locate: (storeName) => store?.locate(storeName).node,
-    observe: reporters.observeControl,
+    observe: observers.observeControl,
     longestLifeMs: longestLifeMs(own.freshness),
   });
   const engine = await createEngines(
@@ -244,8 +252,8 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     {
       clock,
       random,
-      observe: ({ source, event }) =>
-        source === 'guard' ? reporters.observeGuard(name, event) : reporters.observeEngine(name, event),
+      observeEngine: observers.observeEngine.bind(undefined, name),
+      observeGuard: observers.observeGuard.bind(undefined, name),
     },
   ).catch(async (error) => {
     await Promise.all([fleet.close(), control.close()]);
@@ -253,6 +261,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     throw error;
   });
   const meter = createMeter({ buckets: BUCKETS, engine: engine.guard.levels, clock });
+  meters.set(name, meter);
   const { maxBytes, emptyMaxBytes } = own.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
   const popularity = createPopularity<PreparedSearch>({ ...own.popularity, clock });
@@ -264,12 +273,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     settings: { ...own, compression: settings.compression, storeDeadlineMs },
     rules: control.rules,
     controlStanding: () => control.state().standing,
-    observe: (event) => {
-      if (event.kind === 'engine') {
-        meter.noteEngine({ failed: isEngineFailure(event.result), durationMs: event.durationMs });
-      }
-      reporters.observeSearch(event);
-    },
+    observe: observers.observeSearch,
   });
   const texts = createSearchTexts(domain);
   const nodes = () => store?.nodes() ?? [];

@@ -30,11 +30,6 @@ interface GuardedEngine {
 /** Events of the adapters beside the searches themselves. */
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
-/** Events of one domain's engines, by their source. */
-type DomainEnginesEvent =
-  | { readonly source: 'engine'; readonly event: EngineEvent }
-  | { readonly source: 'guard'; readonly event: GuardEvent };
-
 export interface EnginesPorts {
   /** This process's whole-number share of a number that the fleet shares. */
   readonly fleetShare: (total: number) => number;
@@ -44,7 +39,10 @@ export interface EnginesPorts {
 
 type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>;
 
-type EnginesRuntime = Pick<Runtime<DomainEnginesEvent>, 'clock' | 'random' | 'observe'>;
+interface EnginesRuntime extends Pick<Runtime<never>, 'clock' | 'random'> {
+  readonly observeEngine: (event: EngineEvent) => void;
+  readonly observeGuard: (event: GuardEvent) => void;
+}
 
 /** @throws when an embedded index cannot be opened. A searchd that does not answer is no error here. */
 export async function createEngines(
@@ -82,13 +80,9 @@ async function createGuardedEngine(
   { name, engine: settings, patienceMs, disabledDefences }: GuardedSettings,
   domain: SearchDomain,
   { fleetShare, refusal }: EnginesPorts,
-  { clock, random, observe }: EnginesRuntime,
+  { clock, random, observeEngine, observeGuard }: EnginesRuntime,
 ): Promise<GuardedEngine> {
-  const engines = await createAdapters(settings, domain, {
-    clock,
-    random,
-    observe: (event) => observe({ source: 'engine', event }),
-  });
+  const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine });
   const guard = createGuard(
     {
       ...settings,
@@ -107,7 +101,7 @@ async function createGuardedEngine(
       refusal,
       onBreaker: (endpoint, state) => health.breakerIs(endpoint, state),
     },
-    { clock, random, observe: (event) => observe({ source: 'guard', event }) },
+    { clock, random, observe: observeGuard },
   );
   const health = createEngineHealth({
     engines,
@@ -134,7 +128,7 @@ function createLifeboatEngine(
   { directory, workers, deadlineMs, maxQueued }: LifeboatSettings,
   { snippetLength }: EngineSettings,
   domain: SearchDomain,
-  { observe, ...runtime }: EnginesRuntime,
+  runtime: EnginesRuntime,
 ): Promise<GuardedEngine> {
   const engine = {
     kind: 'sqlite',
@@ -153,12 +147,7 @@ function createLifeboatEngine(
     domain,
     // A drill that is simulating an engine outage relies on the lifeboat.
     { fleetShare: (total) => total, refusal: () => undefined },
-    {
-      ...runtime,
-      observe: (event) => {
-        if (event.source === 'engine') observe(event);
-      },
-    },
+    { ...runtime, observeGuard: () => {} },
   );
 }
 

@@ -15,14 +15,25 @@ function values<T extends string>(all: Readonly<Record<T, true>>): readonly T[] 
 
 type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
 
-export const ENGINE_RESULTS = values<Of<SearchEvent, 'engine'>['result'] | EngineErrorCode>({
-  whole: true,
-  empty: true,
-  partial: true,
+const ENGINE_FAILURES: Readonly<Record<EngineErrorCode, true>> = {
   'engine-unavailable': true,
   'engine-overloaded': true,
   'engine-timeout': true,
   'engine-rejected': true,
+};
+const STORE_FAILURES = {
+  refused: true,
+  'node-open': true,
+  'store-down': true,
+  'store-saturated': true,
+  'store-slow': true,
+} as const;
+
+export const ENGINE_RESULTS = values<Of<SearchEvent, 'engine'>['result']>({
+  whole: true,
+  empty: true,
+  partial: true,
+  ...ENGINE_FAILURES,
 });
 
 export const REFRESH_RESULTS = values<Of<SearchEvent, 'refresh'>['result']>({
@@ -41,10 +52,7 @@ export const LIFEBOAT_RESULTS = values<Of<SearchEvent, 'lifeboat'>['result']>({
   whole: true,
   empty: true,
   shed: true,
-  'engine-unavailable': true,
-  'engine-overloaded': true,
-  'engine-timeout': true,
-  'engine-rejected': true,
+  ...ENGINE_FAILURES,
 });
 
 export const LEASE_RESULTS = values<Of<SearchEvent, 'lease'>['result']>({
@@ -67,11 +75,7 @@ export const NOT_STORED_REASONS = values<Of<SearchEvent, 'not-stored'>['why']>({
   'too-large': true,
   degraded: true,
   fenced: true,
-  refused: true,
-  'node-open': true,
-  'store-down': true,
-  'store-saturated': true,
-  'store-slow': true,
+  ...STORE_FAILURES,
 });
 
 export const STORE_OPERATIONS = values<Of<StoreEvent, 'command'>['operation']>({
@@ -89,11 +93,7 @@ export const COMMAND_RESULTS = values<Of<StoreEvent, 'command'>['result']>({
   absent: true,
   stored: true,
   answered: true,
-  refused: true,
-  'node-open': true,
-  'store-down': true,
-  'store-saturated': true,
-  'store-slow': true,
+  ...STORE_FAILURES,
 });
 
 export const PIPELINE_TYPES = values<Of<StoreEvent, 'pipeline'>['type']>({ read: true, write: true });

@@ -39,8 +39,9 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
       clock: systemClock,
       // With this value the ordinary probe comes later than the search that an open breaker lets through.
       random: () => 0.999,
-      observe: ({ source, event }) => {
-        if (source !== 'guard' || event.kind !== 'breaker') return;
+      observeEngine: () => undefined,
+      observeGuard: (event) => {
+        if (event.kind !== 'breaker') return;
         // On a slow machine its time to let a search through comes before the probe; none is sent here.
         if (event.state !== 'half-open') states.push(event.state);
         if (event.state === 'closed') closed.resolve(states);
@@ -91,7 +92,8 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
   const { guard, health, close } = await createEngines(settingsOf(engine), DOMAIN, ONE_PROCESS, {
     clock: systemClock,
     random: Math.random,
-    observe: () => undefined,
+    observeEngine: () => undefined,
+    observeGuard: () => undefined,
   });
   t.after(close);
   await until('both to be unreachable', () => !health.reachable().includes(true));

@@ -30,7 +30,8 @@ async function run({ engine, domain, request }: SubjectTask): Promise<readonly s
   const disabledDefences = ['breaker', 'ramp', 'limit'] as const;
   const settings = { name: domain.name, engine, patienceMs: PATIENCE_MS, disabledDefences: [...disabledDefences] };
   const ports = { fleetShare: (total: number) => total, refusal: () => undefined };
-  const runtime = { clock: systemClock, random: Math.random, observe: () => undefined };
+  const ignore = (): void => undefined;
+  const runtime = { clock: systemClock, random: Math.random, observeEngine: ignore, observeGuard: ignore };
   const { engines, guard, close } = await createEngines(settings, domain, ports, runtime);
   const pages: string[] = [];
   const search = async (): Promise<boolean> => {

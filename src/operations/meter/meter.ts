@@ -1,6 +1,8 @@
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
 import type { Clock } from '../../runtime.ts';
+import { isEngineFailure } from '../../search/engine-health.ts';
+import type { SearchEvent } from '../../search/events.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 import {
   type CohortReading,
@@ -77,6 +79,19 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
       engine: { ...calls, ...engine() },
       cohorts: cohorts.map(cohort),
     }),
+  };
+}
+
+/** The callbacks that count the events of each domain in its meter. */
+export function meterEvents(meters: ReadonlyMap<string, Pick<Meter, 'noteRequest' | 'noteEngine'>>) {
+  return {
+    observeRequest: (event: MeteredRequest & { readonly domain: string }): void => {
+      meters.get(event.domain)?.noteRequest(event);
+    },
+    observeSearch: (event: SearchEvent): void => {
+      if (event.kind !== 'engine') return;
+      meters.get(event.domain)?.noteEngine({ failed: isEngineFailure(event.result), durationMs: event.durationMs });
+    },
   };
 }
 
