@@ -62,7 +62,7 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   const all = [...document.faults, ...located, ...ofTracing].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   if (all.length > 0) throw new ConfigError(source, all);
   // Without a fault every value is present.
-  return { ...resolveSettings(config as Config, tls.files, cwd), ...(tracing === undefined ? {} : { tracing }) };
+  return { ...resolveSettings(config as Config, tls.files, cwd), tracing };
 }
 
 const NO_DOMAINS: Fault = {
@@ -90,8 +90,7 @@ function locate(
   const text = formatPath(path);
   const variable = variables.get(text);
   if (variable !== undefined) return { path: variable, value, allowed };
-  const line = document.lineOf(path);
-  return { path: text, value, allowed, ...(line === undefined ? {} : { line }) };
+  return { path: text, value, allowed, line: document.lineOf(path) };
 }
 
 /** The `domains` of a start without a file: the demo catalogue in embedded indexes, L1 only. In the form of a file. */
@@ -117,7 +116,7 @@ export function warningsOf({ admin, control, counters, tracing, domains }: Setti
       `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
     );
   }
-  if (tracing?.exporter.kind === 'otlp' && Object.keys(tracing.exporter.headers).length > 0) {
+  if (tracing?.exporter.kind === 'otlp' && tracing.exporter.sendsHeaders) {
     const { protocol, hostname } = new URL(tracing.exporter.url);
     if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
       warnings.push('OTEL_EXPORTER_OTLP_HEADERS cross the network in plain text: the endpoint is not an https URL');

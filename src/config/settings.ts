@@ -29,24 +29,24 @@ interface SigningSettings {
   readonly required: boolean;
 }
 
-/** Where spans go is said by the variables of OpenTelemetry, and by whom they may be begun in the section `tracing`. */
+/**
+ * What this process decides about traces. The exporter and the resource read their variables of OpenTelemetry themselves, which
+ * were checked.
+ */
 export interface TracingSettings {
   readonly trustParents: Config['tracing']['trustParents'];
   readonly exporter:
     | { readonly kind: 'console' }
     | {
         readonly kind: 'otlp';
+        /** Where the exporter sends spans. */
         readonly url: string;
         /** They may hold credentials. */
-        readonly headers: Readonly<Record<string, string>>;
+        readonly sendsHeaders: boolean;
         readonly compression: 'gzip' | 'none';
-        /** Time for one batch, retries included. */
-        readonly timeoutMs: number;
         readonly tls: Omit<ClientTlsSettings, 'serverName'>;
       };
   readonly sampler: { readonly name: SamplerName; readonly ratio: number };
-  readonly serviceName: string;
-  readonly resource: Readonly<Record<string, string>>;
   readonly batch: {
     readonly intervalMs: number;
     readonly exportTimeoutMs: number;

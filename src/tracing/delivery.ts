@@ -134,22 +134,29 @@ interface OpenExporter {
   readonly disconnect: () => void;
 }
 
+/** The exporter reads endpoint, headers and timeout from the environment. */
 function openExporter(destination: TracingSettings['exporter'], mayConnect: () => boolean): OpenExporter {
   if (destination.kind === 'console') return { exporter: new ConsoleSpanExporter(), disconnect: () => {} };
-  const { url, headers, compression, timeoutMs, tls } = destination;
-  const agent = url.startsWith('https:')
-    ? new HttpsAgent({ keepAlive: true, ...tls })
-    : new HttpAgent({ keepAlive: true });
+  const { compression, tls } = destination;
+  const agents: HttpAgent[] = [];
   const exporter = new OTLPTraceExporter({
-    url,
     compression: compression as NonNullable<OtlpConfig['compression']>,
-    timeoutMillis: timeoutMs,
-    httpAgentOptions: () => agent,
+    httpAgentOptions: (protocol) => {
+      const agent =
+        protocol === 'https:' ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true });
+      agents.push(agent);
+      return agent;
+    },
     // Asked before each attempt, and must not throw. A retry that was planned before the end waits here for ever, and so
     // opens no connection.
-    headers: () => (mayConnect() ? Promise.resolve({ ...headers }) : new Promise(() => {})),
+    headers: () => (mayConnect() ? Promise.resolve({}) : new Promise(() => {})),
   });
-  return { exporter, disconnect: () => agent.destroy() };
+  return {
+    exporter,
+    disconnect: () => {
+      for (const agent of agents) agent.destroy();
+    },
+  };
 }
 
 type OtlpConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;

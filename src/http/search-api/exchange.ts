@@ -264,15 +264,14 @@ export function createRequestLog(options: {
       const durationMs = Math.round(event.durationMs * 1000) / 1000;
       const line = {
         requestId,
-        // `traceId` and `ms` are the names of version 0.1.
-        ...(traceId === undefined ? {} : { trace_id: traceId, traceId }),
+        trace_id: traceId,
         route: event.route,
         domain: event.domain,
         outcome: event.outcome,
         ...(event.reason === undefined ? {} : { reason: event.reason }),
         status: event.status,
         ...(code === undefined ? {} : { code }),
-        ...{ duration_ms: durationMs, ms: durationMs },
+        duration_ms: durationMs,
         ...(key === undefined ? {} : { key }),
       };
       if (error === undefined) log.info(line, 'request');
