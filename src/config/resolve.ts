@@ -72,7 +72,7 @@ function resolveDomain(
   domain: DomainConfig,
   { maxBytes, tlsOf, cwd }: DomainSurroundings,
 ): DomainSettings {
-  const { without, lifeboat, ...rest } = domain;
+  const { lifeboat, ...rest } = domain;
   return {
     ...rest,
     name,
@@ -87,7 +87,7 @@ function resolveDomain(
     engine: resolveEngine(name, domain.engine, tlsOf('engine'), cwd),
     patienceMs: domain.patienceMs ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadlineMs),
     ...(lifeboat === undefined ? {} : { lifeboat: { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) } }),
-    disabledDefences: without,
+    disabledDefences: [],
   };
 }
 

@@ -260,18 +260,3 @@ export const tracing = Type.Object(
   },
   section('Tracing; the variables of OpenTelemetry turn it on.'),
 );
-
-export const DEFENCES = [
-  'coalescing',
-  'lease',
-  'stale',
-  'limit',
-  'shedding',
-  'breaker',
-  'ramp',
-  'refresh',
-  'reseed',
-  'late-pages',
-] as const;
-
-export type Defence = (typeof DEFENCES)[number];

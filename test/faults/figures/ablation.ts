@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFENCES, type Defence } from '../../../src/config/schema-process.ts';
-import type { Changes } from '../configuration.ts';
+import { type Changes, DEFENCES, type Defence } from '../configuration.ts';
 import { quantileMs } from '../report.ts';
 import { isHit } from '../verdict.ts';
 import { compareWithControl } from './comparison.ts';
@@ -169,7 +168,7 @@ async function runScenario(
   const { changes, capacity } = scenario;
   await Promise.all([
     fleet.startControl(changes),
-    fleet.startServices({ ...changes, domain: { ...changes.domain, without } }, { capacity: UNLIMITED, empty: true }),
+    fleet.startServices({ ...changes, without }, { capacity: UNLIMITED, empty: true }),
   ]);
   const watch = compareWithControl(fleet, scenario);
   const { loop } = watch;

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../../loadtest/http-driver/client.ts';
-import type { Defence } from '../../../src/config/schema-process.ts';
-import { HUNG_MS } from '../configuration.ts';
+import { type Defence, HUNG_MS } from '../configuration.ts';
 import { askAll, clientHeaders, searchPath } from '../harness.ts';
 import { type Reference, type ReplyVerdict, verdictOf } from '../verdict.ts';
 import type { Fleet } from './fleets.ts';
@@ -100,7 +99,7 @@ async function startAll({ services, configuration }: Fleet, { kind, without, sto
     memory: { maxBytes: '64MiB' },
     engine: { limit: 'fixed', maxConcurrent: MAX_CONCURRENT },
     store: { deadline: `${storeDeadlineMs}ms` },
-    domain: { without },
+    without,
     ...(kind === 'stale'
       ? {
           freshness: { ttl: `${SHORT_TTL_MS}ms`, emptyTtl: `${SHORT_TTL_MS}ms`, staleWhileRevalidate: '1h', jitter: 0 },

@@ -1,6 +1,6 @@
 import { createRandom } from '../../../loadtest/random.ts';
 import { createZipf } from '../../../loadtest/traffic/zipf.ts';
-import type { Defence } from '../../../src/config/schema-process.ts';
+import type { Defence } from '../configuration.ts';
 import { createReference } from '../verdict.ts';
 import {
   type Amplification,

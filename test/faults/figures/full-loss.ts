@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFENCES, type Defence } from '../../../src/config/schema-process.ts';
-import type { Changes } from '../configuration.ts';
+import { type Changes, DEFENCES, type Defence } from '../configuration.ts';
 import { share } from '../report.ts';
 import { isHit } from '../verdict.ts';
 import { compareWithControl } from './comparison.ts';
@@ -129,7 +128,7 @@ async function measureLoss(fleet: LimitedFleet, loss: Loss, setup: LossSetup): P
     freshness: { ttl: `${setup.ttlMs}ms`, emptyTtl: `${setup.ttlMs}ms` },
   };
   await fleet.startControl(changes);
-  await fleet.startServices({ ...changes, domain: { without: loss.without } }, { capacity: UNLIMITED, empty: true });
+  await fleet.startServices({ ...changes, without: loss.without }, { capacity: UNLIMITED, empty: true });
   const watch = compareWithControl(fleet, setup);
   const { loop } = watch;
   try {

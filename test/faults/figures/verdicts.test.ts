@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFENCES } from '../../../src/config/schema-process.ts';
+import { DEFENCES } from '../configuration.ts';
 import { type AblationResult, resultOf as ablation } from './ablation.ts';
 import { resultOf as amplification } from './amplification.ts';
 import { type Amplification, PATIENT_STORE_DEADLINE_MS } from './amplification-run.ts';
