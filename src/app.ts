@@ -134,7 +134,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
-    ...{ search, log, clock, random, version, maxUrlBytes, drainMs },
+    search,
+    log,
+    clock,
+    random,
+    version,
+    maxUrlBytes,
+    drainMs,
     maxPageBytes: MAX_PAGE_BYTES,
     observe: observers.observeRequest,
     observeConnection: observers.observeConnection,
@@ -151,7 +157,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });
   const adminServer = createAdminServer({
-    ...{ ...shared, ...settings.admin, operations, audit },
+    ...shared,
+    ...settings.admin,
+    operations,
+    audit,
     drainMs: ADMIN_DRAIN_MS,
     metricsText: metrics.text,
     pages: registerOps,
@@ -231,12 +240,14 @@ async function connectDomain(
   const { clock, random } = runtime;
   const domain = searchDomainOf(own);
   const { store, configured, operated } = openDomainStores(own, { ...stores, observe: observers.observeStore, clock });
-  const withStore = store === undefined ? {} : { store };
-  const fleet = createMembership({ ...withStore, id: runtime.processId, clock, random });
+  const fleet = createMembership({ store, id: runtime.processId, clock, random });
   const signing = settings.signing === undefined ? undefined : createSigning(settings.signing, name);
   const { elsewhere, ...place } = stores.controlOf(configured);
   const control = createControl({
-    ...{ ...place, clock, random, signing },
+    ...place,
+    clock,
+    random,
+    signing,
     domain: name,
     locate: (storeName) => store?.locate(storeName).node,
     observe: observers.observeControl,
@@ -267,7 +278,16 @@ async function connectDomain(
   const popularity = createPopularity<PreparedSearch>({ ...own.popularity, clock });
   const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
   const search = createDomain({
-    ...{ clock, random, ...withStore, domain, memory, signing, engine, fleet, popularity, tracer },
+    clock,
+    random,
+    store,
+    domain,
+    memory,
+    signing,
+    engine,
+    fleet,
+    popularity,
+    tracer,
     lifeboat: engine.lifeboat,
     forcedOpen: control.forcedOpen,
     settings: { ...own, compression: settings.compression, storeDeadlineMs },
@@ -283,9 +303,14 @@ async function connectDomain(
     search,
     clientMaxAgeMs: own.freshness.clientMaxAgeMs,
     operated: {
-      ...{ name, settings: own, control, memory, meter, popularity },
+      name,
+      settings: own,
+      control,
+      memory,
+      meter,
+      popularity,
       controlElsewhere: elsewhere,
-      ...(operated === undefined ? {} : { store: operated }),
+      store: operated,
       storedName: (key: string) => storedNameOf(key, name),
       status: search.status,
       patienceMs: own.patienceMs,

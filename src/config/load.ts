@@ -17,7 +17,7 @@ import { ConfigError, type ConfigFault } from './faults.ts';
 import { resolveSettings } from './resolve.ts';
 import { type Config, configShape, type Draft } from './schema.ts';
 import type { Settings } from './settings.ts';
-import { type ReadFile, readTls, reasonOf } from './tls.ts';
+import { errorCodeOf, type ReadFile, readTls } from './tls.ts';
 import { readTracing } from './tracing.ts';
 
 interface LoadOptions {
@@ -77,7 +77,7 @@ function openDocument(file: string, cwd: string, readFile: ReadFile): ConfigDocu
   try {
     return readDocument(readFile(resolvePath(cwd, file)), file);
   } catch (error) {
-    const allowed = `a YAML file that can be read (${reasonOf(error)})`;
+    const allowed = `a YAML file that can be read (${errorCodeOf(error)})`;
     return { ...NOTHING, tree: undefined, faults: [{ path: CONFIG_VARIABLE, value: showValue(file), allowed }] };
   }
 }
@@ -109,7 +109,7 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
 }
 
 /** Settings that are allowed but unsafe. Each start logs them, one line each, without secrets. */
-export function warningsOf({ admin, control, counters, tracing, domains }: Settings): readonly string[] {
+export function settingsWarnings({ admin, control, counters, tracing, domains }: Settings): readonly string[] {
   const warnings: string[] = [];
   if (admin.tls === undefined && !isLoopback(admin.host)) {
     warnings.push(

@@ -234,7 +234,7 @@ export const audit = Type.Object(
   section('The audit log.'),
 );
 
-export const doctor = Type.Object(
+export const doctorSection = Type.Object(
   {
     interval: duration(
       'Interval of the cheap checks inside the service; `0s` turns them off, and `serpcache doctor` still looks.',

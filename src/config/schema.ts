@@ -22,7 +22,7 @@ import {
   adminListener,
   audit,
   compression,
-  doctor,
+  doctorSection,
   drills,
   log,
   memory,
@@ -220,7 +220,7 @@ export const configShape = Type.Object(
     signing,
     drills,
     audit,
-    doctor,
+    doctor: doctorSection,
     tracing,
     domains: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }), domain, {
       minProperties: 1,

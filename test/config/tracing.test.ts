@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadSettings, warningsOf } from '../../src/config/load.ts';
+import { loadSettings, settingsWarnings } from '../../src/config/load.ts';
 import type { Settings, TracingSettings } from '../../src/config/settings.ts';
 import { faultsOf, testFaults } from './harness.ts';
 
@@ -128,7 +128,7 @@ test('a certificate for the collector comes with its key', () => {
 
 test('headers that would cross the network in plain text are a warning without their values', () => {
   const warnings = (endpoint: string) =>
-    warningsOf(
+    settingsWarnings(
       load({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: 'authorization=hunter2' }),
     ).join();
   assert.match(warnings('http://collector:4318'), /^OTEL_EXPORTER_OTLP_HEADERS [^=]+$/);
