@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { longestLifeMs } from './cache/entry.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import { createSigning } from './cache/signing.ts';
@@ -22,7 +21,7 @@ import { createTally } from './operations/doctor/collect/tally.ts';
 import { createMeter, type Meter, meterEvents } from './operations/meter/meter.ts';
 import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
-import { type Clock, type Runtime, waitFor } from './runtime.ts';
+import { type Clock, type Runtime, waitFor, within } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import { createSearch } from './search/search.ts';
@@ -70,11 +69,12 @@ const GIVE_BACK_MS = 200;
 
 /** @throws when an embedded index cannot be opened. Stores and searchd may be away. */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { settings, log, clock, random, version } = options;
+  const { settings, ...common } = options;
+  const { log, clock, random, version } = common;
   // Closed in reverse order. When the start fails, everything opened so far is closed.
   await using opened = new AsyncDisposableStack();
   const audit = createAudit({ ...settings.audit, log, clock });
-  opened.defer(() => within('audit', audit.close()));
+  opened.defer(() => ended('audit', audit.close()));
 
   const metrics = createMetrics({
     domains: settings.domains.map(({ name }) => name),
@@ -82,25 +82,17 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     admission: () => publicServer.pressure.status(),
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
-    droppedLines: options.droppedLines,
-    clock,
-    version,
+    ...common,
   });
   opened.defer(metrics.close);
   const tally = createTally({ domains: settings.domains.map(({ name }) => name) });
   const meters = new Map<string, Meter>();
   // The tally comes first: a reader of events may ask for its counts.
-  const { search: observeSearch, store: observeStore, guard: observeGuard } = tally.note;
-  const observers = shareEvents(
-    { observeSearch, observeStore, observeGuard },
-    metrics.observers,
-    createEventLog({ log, clock }),
-    meterEvents(meters),
-  );
+  const observers = shareEvents(tally.note, metrics.observers, createEventLog({ log, clock }), meterEvents(meters));
   const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
   const runtime = { clock, random, processId };
   const tracing = await createTracing(settings, { ...runtime, version, observe: observers.observeTracing });
-  opened.defer(() => within('tracing', Promise.resolve(tracing?.close())));
+  opened.defer(() => ended('tracing', Promise.resolve(tracing?.close())));
 
   const stores = createStores(settings, { clock, random, observeStore: observers.observeStore });
   const domains: ConnectedDomain[] = [];
@@ -108,11 +100,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await Promise.all(domains.map((domain) => domain.close()));
     await stores.close();
   };
-  opened.defer(() => within('stores and engines', closeDomains()));
+  opened.defer(() => ended('stores and engines', closeDomains()));
   for (const domain of settings.domains)
-    domains.push(
-      await connectDomain(domain, { settings, stores, runtime, observers, meters, tracer: tracing?.tracer }),
-    );
+    domains.push(await connectDomain(domain, { settings, stores, runtime, observers, tracer: tracing?.tracer }));
+  for (const { name, operated } of domains) meters.set(name, operated.meter);
 
   const search = createSearch(domains.map((domain) => domain.search));
   const operations = createOperations(
@@ -130,21 +121,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     },
   );
 
-  const { maxUrlBytes, drainMs } = settings.public;
   const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
+    ...common,
+    ...observers,
     search,
-    log,
-    clock,
-    random,
-    version,
-    maxUrlBytes,
-    drainMs,
     maxPageBytes: MAX_PAGE_BYTES,
     observe: observers.observeRequest,
-    observeConnection: observers.observeConnection,
-    observeToken: observers.observeToken,
   };
   const publicServer = createPublicServer({
     ...shared,
@@ -162,40 +146,36 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     operations,
     audit,
     drainMs: ADMIN_DRAIN_MS,
+    maxUrlBytes: settings.public.maxUrlBytes,
     metricsText: metrics.text,
     pages: registerOps,
     trustedProxies: settings.public.trustedProxies,
   });
   // Operators watch the drain: the admin listener stays until the last search is answered.
-  opened.defer(async () => void (await within('admin listener', adminServer.close(), ADMIN_DRAIN_MS)));
+  opened.defer(async () => void (await ended('admin listener', adminServer.close(), ADMIN_DRAIN_MS)));
   opened.defer(async () => {
-    const drained = await within('public listener', publicServer.close(), drainMs);
+    const drained = await ended('public listener', publicServer.close(), settings.public.drainMs);
     if (drained !== undefined && drained.cut > 0)
       log.warn({ cut: drained.cut }, 'connections cut at the end of the drain');
   });
   // Closed first: while this process drains, the others must have their cache back.
-  opened.defer(() => within('operations', operations.close()));
+  opened.defer(() => ended('operations', operations.close()));
 
   /** A part that does not end is left and named; otherwise the process would never exit. Each part ends well before. */
-  async function within<Value>(what: string, closing: Promise<Value>, ownMs = 0): Promise<Value | undefined> {
-    const waited = new AbortController();
-    const late = sleep(ownMs + CLOSE_MS, 'late' as const, { signal: waited.signal }).catch(() => 'late' as const);
-    const closed = await Promise.race([closing.then((value) => ({ value })), late]);
-    waited.abort();
-    if (closed !== 'late') return closed.value;
-    log.warn({ what }, 'did not close in time');
-    return undefined;
+  async function ended<Value>(what: string, closing: Promise<Value>, ownMs = 0): Promise<Value | undefined> {
+    const closed = await within(closing, ownMs + CLOSE_MS);
+    if (closed === undefined) log.warn({ what }, 'did not close in time');
+    return closed?.value;
   }
 
+  const failed = (listener: 'admin' | 'public') => (error: unknown) => {
+    throw listenFault(error, { listener, ...settings[listener] }) ?? error;
+  };
   const bind = async (): Promise<ListenerUrls> => {
-    const adminUrl = await adminServer.listen(settings.admin).catch((error) => {
-      throw listenFault(error, { listener: 'admin', ...settings.admin }) ?? error;
-    });
+    const adminUrl = await adminServer.listen(settings.admin).catch(failed('admin'));
     // A process that serves before its store is connected misses everything and asks the engine for pages that the fleet has.
     await Promise.all(domains.map((domain) => domain.connected(STORE_WAIT_MS)));
-    const publicUrl = await publicServer.listen(settings.public).catch((error) => {
-      throw listenFault(error, { listener: 'public', ...settings.public }) ?? error;
-    });
+    const publicUrl = await publicServer.listen(settings.public).catch(failed('public'));
     return { publicUrl, adminUrl };
   };
   const parts = opened.move();
@@ -226,16 +206,11 @@ interface Connections {
   readonly stores: ProcessStores;
   readonly runtime: Omit<Runtime<never>, 'observe'>;
   readonly observers: Observers;
-  /** Gets the meter of the domain. */
-  readonly meters: Map<string, Meter>;
   readonly tracer: Tracer | undefined;
 }
 
 /** One domain of the configuration: its store, control document, engine and lifeboat, connected to its search. */
-async function connectDomain(
-  own: DomainSettings,
-  { settings, stores, runtime, observers, meters, tracer }: Connections,
-) {
+async function connectDomain(own: DomainSettings, { settings, stores, runtime, observers, tracer }: Connections) {
   const { name, store: storeSettings } = own;
   const { clock, random } = runtime;
   const domain = searchDomainOf(own);
@@ -245,8 +220,7 @@ async function connectDomain(
   const { elsewhere, ...place } = stores.controlOf(configured);
   const control = createControl({
     ...place,
-    clock,
-    random,
+    ...runtime,
     signing,
     domain: name,
     locate: (storeName) => store?.locate(storeName).node,
@@ -272,14 +246,12 @@ async function connectDomain(
     throw error;
   });
   const meter = createMeter({ buckets: BUCKETS, engine: engine.guard.levels, clock });
-  meters.set(name, meter);
   const { maxBytes, emptyMaxBytes } = own.memory;
   const memory = createMemoryTier({ maxBytes: maxBytes - emptyMaxBytes, emptyMaxBytes });
   const popularity = createPopularity<PreparedSearch>({ ...own.popularity, clock });
   const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
   const search = createDomain({
-    clock,
-    random,
+    ...runtime,
     store,
     domain,
     memory,

@@ -28,10 +28,7 @@ interface SigningSettings {
   readonly required: boolean;
 }
 
-/**
- * What this process decides about traces. The exporter and the resource read their variables of OpenTelemetry themselves, which
- * were checked.
- */
+/** The exporter and the resource read their variables of OpenTelemetry themselves, which were checked before. */
 export interface TracingSettings {
   readonly trustParents: Config['tracing']['trustParents'];
   readonly exporter:

@@ -71,7 +71,7 @@ const SAMPLERS: readonly SamplerName[] = [
 const PROPAGATORS = ['tracecontext', 'baggage'];
 const MAX_QUEUED = 65_536;
 const MAX_MS = 10 * MINUTE;
-/** Of a name and of a value; the package drops all attributes when one is longer. */
+/** The package drops all attributes when a name or a value is longer. */
 const MAX_ATTRIBUTE_LENGTH = 255;
 const ENDPOINT =
   'an http or https URL without password, query and fragment; OTEL_EXPORTER_OTLP_HEADERS take credentials';

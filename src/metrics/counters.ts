@@ -2,6 +2,7 @@ import { MISS_REASONS } from '../cache/events.ts';
 import type { StoreEvent } from '../cache/store.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
+import type { Tally } from '../operations/doctor/collect/tally.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { SHED_REASONS } from '../resilience/shed.ts';
 import type { SearchEvent } from '../search/events.ts';
@@ -22,7 +23,7 @@ type SearchObservers = Pick<
 >;
 
 /**
- * What is counted of searches and of all that they run through: for each kind of event the metric, its help, its labels with
+ * The counters of searches and of all that they run through: for each kind of event the metric, its help, its labels with
  * all their values, and the members of the event that are the values.
  * @param domain configured names: the only values of a `domain` label, beside `none` and `other`.
  */
@@ -321,12 +322,13 @@ export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
 
 /** Each event goes to all its readers, in this order. */
 export function shareEvents(
-  tally: Partial<Observers>,
+  tally: Tally['note'],
   metrics: Omit<Observers, Uncounted>,
   log: Pick<Observers, Uncounted> & Partial<Observers>,
   meters: Partial<Observers>,
 ): Observers {
-  const readers: readonly Partial<Observers>[] = [tally, metrics, log, meters];
+  const counted = { observeSearch: tally.search, observeStore: tally.store, observeGuard: tally.guard };
+  const readers: readonly Partial<Observers>[] = [counted, metrics, log, meters];
   const names = new Set(readers.flatMap((reader) => Object.keys(reader) as (keyof Observers)[]));
   const shared = [...names].map((name) => {
     const reads = readers.flatMap((reader) => (reader[name] ?? []) as (event: unknown, more?: unknown) => void);

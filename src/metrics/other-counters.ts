@@ -12,7 +12,7 @@ type OtherObservers = Pick<
   'observeConnection' | 'observeToken' | 'observeControl' | 'observePopularity' | 'observeShadow' | 'observeTracing'
 >;
 
-/** What is counted beside searches, in the form of `createSearchCounters`. Flushes, warm-ups and drills have no counters. */
+/** The counters beside searches, in the form of `createSearchCounters`. Flushes, warm-ups and drills have no counters. */
 export function createOtherCounters({ counter, sparse }: MetricKit, domain: readonly string[]): OtherObservers {
   const connection = counter<ConnectionEvent>(
     'serpcache_client_connections_cut_total',

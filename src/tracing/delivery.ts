@@ -1,6 +1,5 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   BatchSpanProcessor,
@@ -9,6 +8,7 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/settings.ts';
+import { within } from '../runtime.ts';
 
 /** Spans reached the collector, or were lost. */
 export interface TracingEvent {
@@ -91,14 +91,11 @@ export function createDelivery(
 
   const close = async (): Promise<void> => {
     state = 'closing';
-    const waited = new AbortController();
-    const late = sleep(failing ? FAILING_CLOSE_MS : CLOSE_MS, undefined, { signal: waited.signal }).catch(() => {});
     const sent = batches
       .shutdown()
       .catch(() => {})
       .then(() => exporter.shutdown());
-    await Promise.race([sent, late]);
-    waited.abort();
+    await within(sent, failing ? FAILING_CLOSE_MS : CLOSE_MS);
     state = 'closed';
     for (const end of [...underway]) end({ code: FAILED, error: new Error(CLOSED) });
     reportOverflow();
