@@ -69,28 +69,26 @@ const GIVE_BACK_MS = 200;
 
 /** @throws when an embedded index cannot be opened. Stores and searchd may be away. */
 export async function createService(options: ServiceOptions): Promise<Service> {
-  const { settings, ...common } = options;
-  const { log, clock, random, version } = common;
+  const { settings, log, clock, random, version } = options;
   // Closed in reverse order. When the start fails, everything opened so far is closed.
   await using opened = new AsyncDisposableStack();
   const audit = createAudit({ ...settings.audit, log, clock });
   opened.defer(() => ended('audit', audit.close()));
 
   const metrics = createMetrics({
+    ...options,
     domains: settings.domains.map(({ name }) => name),
     status: () => search.status(),
     admission: () => publicServer.pressure.status(),
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
-    ...common,
   });
   opened.defer(metrics.close);
   const tally = createTally({ domains: settings.domains.map(({ name }) => name) });
   const meters = new Map<string, Meter>();
   // The tally comes first: a reader of events may ask for its counts.
   const observers = shareEvents(tally.note, metrics.observers, createEventLog({ log, clock }), meterEvents(meters));
-  const processId = `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`;
-  const runtime = { clock, random, processId };
+  const runtime = { clock, random, processId: `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}` };
   const tracing = await createTracing(settings, { ...runtime, version, observe: observers.observeTracing });
   opened.defer(() => ended('tracing', Promise.resolve(tracing?.close())));
 
@@ -124,7 +122,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
-    ...common,
+    ...options,
     ...observers,
     search,
     maxPageBytes: MAX_PAGE_BYTES,
