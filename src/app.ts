@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { longestLifeMs } from './cache/entry.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import { createSigning } from './cache/signing.ts';
@@ -10,19 +9,18 @@ import { createMembership, fleetShare } from './control/membership.ts';
 import { createEngines, searchDomainOf } from './engines/create-engines.ts';
 import { openEngineProbes } from './engines/engine-probes.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
-import type { RequestEvent } from './http/events.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
+import { shareEvents } from './metrics/counters.ts';
 import { createEventLog } from './metrics/event-log.ts';
-import { createEventCounts, reportersOf, type ServiceEvent } from './metrics/events.ts';
+import { createEventCounts, type Observers } from './metrics/events.ts';
 import type { ServiceLog } from './metrics/logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
 import { createOperations } from './operations/create-operations.ts';
-import { createMeter } from './operations/meter/meter.ts';
+import { createMeter, type Meter, meterEvents } from './operations/meter/meter.ts';
 import { openDomainStores } from './operations/shadow/domain-stores.ts';
 import { createPopularity } from './popularity/popularity.ts';
-import { REASONS } from './resilience/search-error.ts';
-import { type Clock, type Runtime, waitFor } from './runtime.ts';
+import { type Clock, type Runtime, settledWithin, waitFor } from './runtime.ts';
 import { createDomain } from './search/domain-search.ts';
 import { createSearchTexts, type PreparedSearch, storedNameOf } from './search/key.ts';
 import type { Tracer } from './search/trace.ts';
@@ -73,66 +71,64 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   // Closed in reverse order. When the start fails, everything opened so far is closed.
   await using opened = new AsyncDisposableStack();
   const audit = createAudit({ ...settings.audit, log, clock });
-  opened.defer(() => within('audit', audit.close()));
+  opened.defer(() => ended('audit', audit.close()));
 
   const metrics = createMetrics({
+    ...options,
     domains: settings.domains.map(({ name }) => name),
     status: () => domains.map(({ search }) => search.status()),
     admission: () => publicServer.pressure.status(),
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
-    droppedLines: options.droppedLines,
-    clock,
-    version,
   });
   opened.defer(metrics.close);
-  const eventLog = createEventLog({ log, clock });
-  const runtime: Runtime<ServiceEvent> = {
-    clock,
-    random,
-    processId: `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}`,
-    observe: (event) => {
-      metrics.observe(event);
-      eventLog.observe(event);
-    },
-  };
   const counts = createEventCounts(settings.domains.map(({ name }) => name));
-  const reporters = reportersOf(runtime.observe, counts);
-  const tracing = await createTracing(settings, { ...runtime, version });
-  opened.defer(() => within('tracing', Promise.resolve(tracing?.close())));
+  const meters = new Map<string, Meter>();
+  // The doctor's counts come first: a reader of events may ask for them.
+  const observers = shareEvents(
+    counts.observers,
+    metrics.observers,
+    createEventLog({ log, clock }),
+    meterEvents(meters),
+  );
+  const runtime = { clock, random, processId: `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}` };
+  const tracing = await createTracing(settings, { ...runtime, version, observe: observers.observeTracing });
+  opened.defer(() => ended('tracing', Promise.resolve(tracing?.close())));
 
-  const stores = createStores(settings, { clock, random, observeStore: reporters.observeStore });
+  const stores = createStores(settings, { clock, random, observeStore: observers.observeStore });
   const domains: ConnectedDomain[] = [];
   const closeDomains = async (): Promise<void> => {
     await Promise.all(domains.map((domain) => domain.close()));
     await stores.close();
   };
-  opened.defer(() => within('stores and engines', closeDomains()));
+  opened.defer(() => ended('stores and engines', closeDomains()));
   for (const domain of settings.domains)
-    domains.push(await connectDomain(domain, { settings, stores, runtime, reporters, tracer: tracing?.tracer }));
+    domains.push(await connectDomain(domain, { settings, stores, runtime, observers, tracer: tracing?.tracer }));
+  for (const { name, operated } of domains) meters.set(name, operated.meter);
 
   const operations = createOperations(
     domains.map(({ operated }) => operated),
     settings,
     {
-      ...{ ...runtime, ...reporters, audit, counters: stores.counters, counts: counts.read, version },
+      ...runtime,
+      ...observers,
+      audit,
+      counters: stores.counters,
+      counts: counts.read,
+      version,
       probes: { stores: openStoreProbes(settings, runtime), engines: openEngineProbes(settings.domains, runtime) },
       loopDelay: () => publicServer.pressure.status(),
     },
   );
 
-  const { maxUrlBytes, drainMs } = settings.public;
   const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
   const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
-    ...{ domains: domains.map(({ search }) => search), log, clock, random, version, maxUrlBytes, drainMs },
+    ...options,
+    ...observers,
+    domains: domains.map(({ search }) => search),
     maxPageBytes: MAX_PAGE_BYTES,
-    observe: (event: RequestEvent): void => {
-      metrics.observe(event);
-      byName.get(event.domain)?.operated.meter.noteRequest(event);
-    },
-    observeConnection: runtime.observe,
-    observeToken: runtime.observe,
+    observe: observers.observeRequest,
   };
   const publicServer = createPublicServer({
     ...shared,
@@ -145,42 +141,41 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     pages: (app, context) => registerPage(app, { ...context, ...pageSettings(settings) }),
   });
   const adminServer = createAdminServer({
-    ...{ ...shared, ...settings.admin, operations, audit },
+    ...shared,
+    ...settings.admin,
+    operations,
+    audit,
     drainMs: ADMIN_DRAIN_MS,
+    maxUrlBytes: settings.public.maxUrlBytes,
     metricsText: metrics.text,
     pages: registerOps,
     trustedProxies: settings.public.trustedProxies,
   });
   // Operators watch the drain: the admin listener stays until the last search is answered.
-  opened.defer(async () => void (await within('admin listener', adminServer.close(), ADMIN_DRAIN_MS)));
+  opened.defer(async () => void (await ended('admin listener', adminServer.close(), ADMIN_DRAIN_MS)));
   opened.defer(async () => {
-    const drained = await within('public listener', publicServer.close(), drainMs);
+    const drained = await ended('public listener', publicServer.close(), settings.public.drainMs);
     if (drained !== undefined && drained.cut > 0)
       log.warn({ cut: drained.cut }, 'connections cut at the end of the drain');
   });
   // Closed first: while this process drains, the others must have their cache back.
-  opened.defer(() => within('operations', operations.close()));
+  opened.defer(() => ended('operations', operations.close()));
 
   /** A part that does not end is left and named; otherwise the process would never exit. Each part ends well before. */
-  async function within<Value>(what: string, closing: Promise<Value>, ownMs = 0): Promise<Value | undefined> {
-    const waited = new AbortController();
-    const late = sleep(ownMs + CLOSE_MS, 'late' as const, { signal: waited.signal }).catch(() => 'late' as const);
-    const closed = await Promise.race([closing.then((value) => ({ value })), late]);
-    waited.abort();
-    if (closed !== 'late') return closed.value;
-    log.warn({ what }, 'did not close in time');
-    return undefined;
+  async function ended<Value>(what: string, closing: Promise<Value>, ownMs = 0): Promise<Value | undefined> {
+    const closed = await settledWithin(closing, ownMs + CLOSE_MS);
+    if (closed === undefined) log.warn({ what }, 'did not close in time');
+    return closed?.value;
   }
 
+  const failed = (listener: 'admin' | 'public') => (error: unknown) => {
+    throw listenFault(error, { listener, ...settings[listener] }) ?? error;
+  };
   const bind = async (): Promise<ListenerUrls> => {
-    const adminUrl = await adminServer.listen(settings.admin).catch((error) => {
-      throw listenFault(error, { listener: 'admin', ...settings.admin }) ?? error;
-    });
+    const adminUrl = await adminServer.listen(settings.admin).catch(failed('admin'));
     // A process that serves before its store is connected misses everything and asks the engine for pages that the fleet has.
     await Promise.all(domains.map((domain) => domain.connected(STORE_WAIT_MS)));
-    const publicUrl = await publicServer.listen(settings.public).catch((error) => {
-      throw listenFault(error, { listener: 'public', ...settings.public }) ?? error;
-    });
+    const publicUrl = await publicServer.listen(settings.public).catch(failed('public'));
     return { publicUrl, adminUrl };
   };
   const parts = opened.move();
@@ -209,26 +204,27 @@ type ConnectedDomain = Awaited<ReturnType<typeof connectDomain>>;
 interface Connections {
   readonly settings: Settings;
   readonly stores: ProcessStores;
-  readonly runtime: Runtime<ServiceEvent>;
-  readonly reporters: ReturnType<typeof reportersOf>;
+  readonly runtime: Omit<Runtime<never>, 'observe'>;
+  readonly observers: Observers;
   readonly tracer: Tracer | undefined;
 }
 
 /** One domain of the configuration: its store, control document, engine and lifeboat, connected to its search. */
-async function connectDomain(own: DomainSettings, { settings, stores, runtime, reporters, tracer }: Connections) {
+async function connectDomain(own: DomainSettings, { settings, stores, runtime, observers, tracer }: Connections) {
   const { name, store: storeSettings } = own;
   const { clock, random } = runtime;
   const domain = searchDomainOf(own);
-  const { store, configured, operated } = openDomainStores(own, { ...stores, observe: reporters.observeStore, clock });
-  const withStore = store === undefined ? {} : { store };
-  const fleet = createMembership({ ...withStore, id: runtime.processId, clock, random });
+  const { store, configured, operated } = openDomainStores(own, { ...stores, observe: observers.observeStore, clock });
+  const fleet = createMembership({ store, id: runtime.processId, clock, random });
   const signing = settings.signing === undefined ? undefined : createSigning(settings.signing, name);
   const { elsewhere, ...place } = stores.controlOf(configured);
   const control = createControl({
-    ...{ ...place, clock, random, signing },
+    ...place,
+    ...runtime,
+    signing,
     domain: name,
     locate: (storeName) => store?.locate(storeName).node,
-    observe: reporters.observeControl,
+    observe: observers.observeControl,
     longestLifeMs: longestLifeMs(own.freshness),
   });
   const engine = await createEngines(
@@ -241,8 +237,8 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     {
       clock,
       random,
-      observeGuard: (event) => reporters.observeGuard(name, event),
-      observeEngine: (event) => reporters.observeEngine(name, event),
+      observeEngine: observers.observeEngine.bind(undefined, name),
+      observeGuard: observers.observeGuard.bind(undefined, name),
     },
   ).catch(async (error) => {
     await Promise.all([fleet.close(), control.close()]);
@@ -255,18 +251,21 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
   const popularity = createPopularity<PreparedSearch>({ ...own.popularity, clock });
   const storeDeadlineMs = storeSettings.kind === 'none' ? 0 : storeSettings.deadlineMs;
   const search = createDomain({
-    ...{ clock, random, ...withStore, domain, memory, signing, engine, fleet, popularity, tracer },
+    ...runtime,
+    store,
+    domain,
+    memory,
+    signing,
+    engine,
+    fleet,
+    popularity,
+    tracer,
     lifeboat: engine.lifeboat,
     forcedOpen: control.forcedOpen,
     settings: { ...own, compression: settings.compression, storeDeadlineMs },
     rules: control.rules,
     controlStanding: () => control.state().standing,
-    observe: (event) => {
-      if (event.kind === 'engine') {
-        meter.noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
-      }
-      reporters.observeSearch(event);
-    },
+    observe: observers.observeSearch,
   });
   const texts = createSearchTexts(domain);
   const nodes = () => store?.nodes() ?? [];
@@ -276,9 +275,14 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, r
     search,
     clientMaxAgeMs: own.freshness.clientMaxAgeMs,
     operated: {
-      ...{ name, settings: own, control, memory, meter, popularity },
+      name,
+      settings: own,
+      control,
+      memory,
+      meter,
+      popularity,
       controlElsewhere: elsewhere,
-      ...(operated === undefined ? {} : { store: operated }),
+      store: operated,
       storedName: (key: string) => storedNameOf(key, name),
       status: search.status,
       patienceMs: own.patienceMs,

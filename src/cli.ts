@@ -25,8 +25,9 @@ process.exitCode = await call(process.argv.splice(2), {
     await import('./main.ts');
   },
   operator: `${env['USER'] || 'operator'}@${hostname()}`,
-  ...(env['ADMIN_TOKEN'] ? { adminToken: env['ADMIN_TOKEN'] } : {}),
-  ...(stdin.isTTY && stderr.isTTY
-    ? { ask: (question: string) => askAt({ input: stdin, output: stderr }, question, stop.signal) }
-    : {}),
+  adminToken: env['ADMIN_TOKEN'] || undefined,
+  ask:
+    stdin.isTTY && stderr.isTTY
+      ? (question: string) => askAt({ input: stdin, output: stderr }, question, stop.signal)
+      : undefined,
 });

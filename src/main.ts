@@ -2,7 +2,7 @@ import { createService } from './app.ts';
 import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { makeDemoIndexes } from './commands/index-catalogue.ts';
 import { greeting, hasTerminal, openRemarks } from './commands/terminal.ts';
-import { loadSettings, warningsOf } from './config/load.ts';
+import { loadSettings, settingsWarnings } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { endFailedReaders, systemClock } from './runtime.ts';
 
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
   const remarks = openRemarks();
   await makeDemoIndexes(settings, { clock: systemClock, output: remarks, signal: leaving.signal });
   if (leaving.signal.aborted) return EXIT.passed;
-  for (const warning of warningsOf(settings)) log.warn(warning);
+  for (const warning of settingsWarnings(settings)) log.warn(warning);
   const service = await createService({ ...logging, settings, clock: systemClock, random: Math.random, version });
   try {
     const { publicUrl, adminUrl } = await service.listen();

@@ -46,6 +46,20 @@ export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Cl
   while (!holds() && clock.monotonicMs() < untilMs) await sleep(10);
 }
 
+/** The value of a promise that resolves within `ms`; undefined when it takes longer. */
+export async function settledWithin<Value>(
+  work: Promise<Value>,
+  ms: number,
+): Promise<{ readonly value: Value } | undefined> {
+  const waited = new AbortController();
+  const late = sleep(ms, undefined, { signal: waited.signal }).catch(() => undefined);
+  try {
+    return await Promise.race([work.then((value) => ({ value })), late]);
+  } finally {
+    waited.abort();
+  }
+}
+
 /** Limits log lines per second, and counts those that were held back. */
 export interface Throttle {
   /** The count of lines held back since the last one that passed; undefined when this line is held back too. */

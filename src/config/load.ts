@@ -17,7 +17,7 @@ import { ConfigError, type ConfigFault } from './faults.ts';
 import { resolveSettings } from './resolve.ts';
 import { type Config, configShape, type Draft } from './schema.ts';
 import type { Settings } from './settings.ts';
-import { type ReadFile, readTls, reasonOf } from './tls.ts';
+import { errorCodeOf, type ReadFile, readTls } from './tls.ts';
 import { readTracing } from './tracing.ts';
 
 interface LoadOptions {
@@ -62,7 +62,7 @@ export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path,
   const all = [...document.faults, ...located, ...ofTracing].toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   if (all.length > 0) throw new ConfigError(source, all);
   // Without a fault every value is present.
-  return { ...resolveSettings(config as Config, tls.files, cwd), ...(tracing === undefined ? {} : { tracing }) };
+  return { ...resolveSettings(config as Config, tls.files, cwd), tracing };
 }
 
 const NO_DOMAINS: Fault = {
@@ -77,7 +77,7 @@ function openDocument(file: string, cwd: string, readFile: ReadFile): ConfigDocu
   try {
     return readDocument(readFile(resolvePath(cwd, file)), file);
   } catch (error) {
-    const allowed = `a YAML file that can be read (${reasonOf(error)})`;
+    const allowed = `a YAML file that can be read (${errorCodeOf(error)})`;
     return { ...NOTHING, tree: undefined, faults: [{ path: CONFIG_VARIABLE, value: showValue(file), allowed }] };
   }
 }
@@ -90,8 +90,7 @@ function locate(
   const text = formatPath(path);
   const variable = variables.get(text);
   if (variable !== undefined) return { path: variable, value, allowed };
-  const line = document.lineOf(path);
-  return { path: text, value, allowed, ...(line === undefined ? {} : { line }) };
+  return { path: text, value, allowed, line: document.lineOf(path) };
 }
 
 /** The `domains` of a start without a file: the demo catalogue in embedded indexes, L1 only. In the form of a file. */
@@ -110,14 +109,14 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
 }
 
 /** Settings that are allowed but unsafe. Each start logs them, one line each, without secrets. */
-export function warningsOf({ admin, control, counters, tracing, domains }: Settings): readonly string[] {
+export function settingsWarnings({ admin, control, counters, tracing, domains }: Settings): readonly string[] {
   const warnings: string[] = [];
   if (admin.tls === undefined && !isLoopback(admin.host)) {
     warnings.push(
       `admin.tls is not set and admin.host ${admin.host} is not a loopback address: the admin token crosses the network in plain text, unless a proxy in front of it speaks TLS`,
     );
   }
-  if (tracing?.exporter.kind === 'otlp' && Object.keys(tracing.exporter.headers).length > 0) {
+  if (tracing?.exporter.kind === 'otlp' && tracing.exporter.sendsHeaders) {
     const { protocol, hostname } = new URL(tracing.exporter.url);
     if (protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''))) {
       warnings.push('OTEL_EXPORTER_OTLP_HEADERS cross the network in plain text: the endpoint is not an https URL');

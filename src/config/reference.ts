@@ -1,5 +1,5 @@
 import { formatPath } from '../schema/faults.ts';
-import { allowedAt, isRequired, kindsOf, nodeOf, type SchemaNode, type Shape, shapeOf } from '../schema/node.ts';
+import { allowedAt, isRequired, kindsOf, type NodeForm, nodeOf, type SchemaNode, shapeOf } from '../schema/node.ts';
 import { CONFIG_VARIABLE, CONFIG_VARIABLES } from './document.ts';
 import { configShape } from './schema.ts';
 import { TRACING_VARIABLES } from './tracing.ts';
@@ -84,7 +84,7 @@ function rowsOf(node: SchemaNode, path: string, required = false): readonly Row[
 }
 
 /** One row per path and description of a union, with the kinds that have it. */
-function rowsOfUnion({ discriminator, members }: Extract<Shape, { is: 'union' }>, path: string): readonly Row[] {
+function rowsOfUnion({ discriminator, members }: Extract<NodeForm, { is: 'union' }>, path: string): readonly Row[] {
   const all = members.flatMap((member) => kindsOf(member, discriminator));
   // A kind without settings ("none") is left out of "only with".
   const withSettings = members
@@ -151,7 +151,7 @@ export function configSchema(): JsonSchema {
 
 function forEditors(node: SchemaNode): JsonSchema {
   const { description = '', default: byDefault } = node;
-  const common = { description, ...(byDefault === undefined ? {} : { default: byDefault }) };
+  const common = { description, default: byDefault };
   const shape = shapeOf(node);
   switch (shape.is) {
     case 'mapping': {
@@ -161,29 +161,27 @@ function forEditors(node: SchemaNode): JsonSchema {
         ...common,
         type: 'object',
         properties: Object.fromEntries(entries.map(([name, member]) => [name, forEditors(member)])),
-        ...(required.length === 0 ? {} : { required }),
+        required: required.length === 0 ? undefined : required,
         additionalProperties: false,
       };
     }
     case 'named': {
-      const { minProperties, maxProperties } = node;
       return {
         ...common,
         type: 'object',
         patternProperties: { [shape.name.source]: forEditors(shape.member) },
-        ...(minProperties === undefined ? {} : { minProperties }),
-        ...(maxProperties === undefined ? {} : { maxProperties }),
+        minProperties: node.minProperties,
+        maxProperties: node.maxProperties,
         additionalProperties: false,
       };
     }
     case 'list': {
-      const { minItems, maxItems } = node;
       return {
         ...common,
         type: 'array',
         items: forEditors(shape.item),
-        ...(minItems === undefined ? {} : { minItems }),
-        ...(maxItems === undefined ? {} : { maxItems }),
+        minItems: node.minItems,
+        maxItems: node.maxItems,
       };
     }
     case 'union':

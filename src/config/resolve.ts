@@ -2,14 +2,7 @@ import { resolve as resolvePath } from 'node:path';
 import { formatPath, type Path } from '../schema/faults.ts';
 import { emptyShare, shareMemory } from './cross-checks.ts';
 import type { Config, DomainConfig } from './schema.ts';
-import type {
-  ConnectedStoreSettings,
-  DomainSettings,
-  EngineSettings,
-  Settings,
-  StoreSettings,
-  TlsSettings,
-} from './settings.ts';
+import type { ConnectedStoreSettings, DomainSettings, EngineSettings, Settings, StoreSettings } from './settings.ts';
 import { type TlsFiles, tlsModeOf } from './tls.ts';
 
 /** The settings of a configuration without faults. */
@@ -19,29 +12,20 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
     config.memory.maxBytes,
     domains.map(([, domain]) => domain.memory.maxBytes),
   );
-  const { clientHeader } = config.public;
-  const { tls: _, ...admin } = config.admin;
   const tlsOf = (path: Path): TlsFiles => tlsFiles.get(formatPath([...path, 'tls'])) ?? {};
   const { cert, key } = tlsOf(['admin']);
   const { signing, tracing: _trust, ...rest } = config;
+  const { acknowledged } = config.doctor;
   return {
     ...rest,
-    public: {
-      ...config.public,
-      ...(clientHeader === undefined ? {} : { clientHeader: clientHeader.toLowerCase() }),
-    },
-    admin: { ...admin, ...(cert === undefined || key === undefined ? {} : { tls: { cert, key } }) },
+    public: { ...config.public, clientHeader: config.public.clientHeader?.toLowerCase() },
+    admin: { ...config.admin, tls: cert === undefined || key === undefined ? undefined : { cert, key } },
     control: resolveStore(config.control, tlsOf(['control'])),
     counters: resolveStore(config.counters, tlsOf(['counters'])),
-    ...resolveSigning(signing),
+    signing: resolveSigning(signing),
     drills: { ...config.drills, directory: resolvePath(cwd, config.drills.directory) },
     audit: { ...config.audit, file: resolvePath(cwd, config.audit.file) },
-    doctor: {
-      ...config.doctor,
-      ...(config.doctor.acknowledged === undefined
-        ? {}
-        : { acknowledged: resolvePath(cwd, config.doctor.acknowledged) }),
-    },
+    doctor: { ...config.doctor, acknowledged: acknowledged && resolvePath(cwd, acknowledged) },
     domains: domains.map(([name, domain], index) =>
       resolveDomain(name, domain, {
         maxBytes: shares[index] ?? 0,
@@ -52,9 +36,8 @@ export function resolveSettings(config: Config, tlsFiles: ReadonlyMap<string, Tl
   };
 }
 
-function resolveSigning({ key, previousKey, acceptUnsigned }: Config['signing']): Pick<Settings, 'signing'> {
-  if (key === undefined) return {};
-  return { signing: { key, ...(previousKey === undefined ? {} : { previousKey }), required: !acceptUnsigned } };
+function resolveSigning({ key, previousKey, acceptUnsigned }: Config['signing']): Settings['signing'] {
+  return key === undefined ? undefined : { key, previousKey, required: !acceptUnsigned };
 }
 
 const DEFAULT_PATIENCE_MS = 2000;
@@ -72,7 +55,7 @@ function resolveDomain(
   domain: DomainConfig,
   { maxBytes, tlsOf, cwd }: DomainSurroundings,
 ): DomainSettings {
-  const { without, lifeboat, ...rest } = domain;
+  const { lifeboat, ...rest } = domain;
   return {
     ...rest,
     name,
@@ -86,8 +69,8 @@ function resolveDomain(
     })),
     engine: resolveEngine(name, domain.engine, tlsOf('engine'), cwd),
     patienceMs: domain.patienceMs ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadlineMs),
-    ...(lifeboat === undefined ? {} : { lifeboat: { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) } }),
-    disabledDefences: without,
+    lifeboat: lifeboat && { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) },
+    disabledDefences: [],
   };
 }
 
@@ -95,25 +78,21 @@ function resolveStore(store: DomainConfig['store'], tlsFiles: TlsFiles): StoreSe
   return store.kind === 'none' ? { kind: 'none' } : resolveConnected(store, tlsFiles);
 }
 
-function resolveConnected(store: DomainConfig['candidates'][string], tlsFiles: TlsFiles): ConnectedStoreSettings {
-  const { shared, tls, ...rest } = store;
+function resolveConnected(
+  { shared, tls, ...store }: DomainConfig['candidates'][string],
+  files: TlsFiles,
+): ConnectedStoreSettings {
   const extras = {
-    ...(shared ? ({ shared } as const) : {}),
-    ...(tls === undefined
-      ? {}
-      : { tls: { ...tlsFiles, ...serverNameOf(tls), rejectUnauthorized: tls.rejectUnauthorized } }),
+    shared: shared ? (true as const) : undefined,
+    tls: tls && { ...files, serverName: tls.serverName, rejectUnauthorized: tls.rejectUnauthorized },
   };
-  if (rest.kind !== 'standalone') return { ...rest, ...extras };
-  const [node] = rest.nodes;
+  if (store.kind !== 'standalone') return { ...store, ...extras };
+  const [node] = store.nodes;
   if (node === undefined) throw new Error('a standalone store without a node passed validation');
-  return { ...rest, nodes: [node], ...extras };
+  return { ...store, nodes: [node], ...extras };
 }
 
-function serverNameOf({ serverName }: { readonly serverName?: string }): Pick<TlsSettings, 'serverName'> {
-  return serverName === undefined ? {} : { serverName };
-}
-
-function resolveEngine(name: string, engine: DomainConfig['engine'], tlsFiles: TlsFiles, cwd: string): EngineSettings {
+function resolveEngine(name: string, engine: DomainConfig['engine'], files: TlsFiles, cwd: string): EngineSettings {
   const maxConcurrent = engine.maxConcurrent ?? (engine.kind === 'sqlite' ? engine.workers : 8);
   const limits = { maxConcurrent, maxQueued: engine.maxQueued ?? Math.max(64, 8 * maxConcurrent) };
   if (engine.kind === 'sqlite') return { ...engine, ...limits, directory: resolvePath(cwd, engine.directory) };
@@ -123,8 +102,6 @@ function resolveEngine(name: string, engine: DomainConfig['engine'], tlsFiles: T
     ...limits,
     endpoints: [{ host, port }, ...mirrors],
     index: index ?? name.replaceAll('-', '_'),
-    ...(tls === undefined
-      ? {}
-      : { tls: { mode: tlsModeOf(engine.kind, tls.mode), ...serverNameOf(tls), ...tlsFiles } }),
+    tls: tls && { ...files, mode: tlsModeOf(engine.kind, tls.mode), serverName: tls.serverName },
   };
 }

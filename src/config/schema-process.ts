@@ -234,7 +234,7 @@ export const audit = Type.Object(
   section('The audit log.'),
 );
 
-export const doctor = Type.Object(
+export const doctorSection = Type.Object(
   {
     interval: duration(
       'Interval of the cheap checks inside the service; `0s` turns them off, and `serpcache doctor` still looks.',
@@ -260,18 +260,3 @@ export const tracing = Type.Object(
   },
   section('Tracing; the variables of OpenTelemetry turn it on.'),
 );
-
-export const DEFENCES = [
-  'coalescing',
-  'lease',
-  'stale',
-  'limit',
-  'shedding',
-  'breaker',
-  'ramp',
-  'refresh',
-  'reseed',
-  'late-pages',
-] as const;
-
-export type Defence = (typeof DEFENCES)[number];

@@ -22,8 +22,7 @@ import {
   adminListener,
   audit,
   compression,
-  DEFENCES,
-  doctor,
+  doctorSection,
   drills,
   log,
   memory,
@@ -196,11 +195,6 @@ const domain = Type.Object(
       { default: 2000, minimum: 0, maximum: 100_000 },
     ),
     lifeboat: Type.Optional(lifeboat),
-    without: Type.Array(choice([...DEFENCES], 'A defence.'), {
-      default: [],
-      uniqueItems: true,
-      description: 'Defences that are turned off, to measure the effect of each. Not for production.',
-    }),
     maxEntryBytes: size(
       'Maximum size of an entry. A larger one is served, counted and not stored; a larger value in the store is a miss.',
       { default: '512KiB', min: 1 * KIB, max: 64 * MIB },
@@ -226,7 +220,7 @@ export const configShape = Type.Object(
     signing,
     drills,
     audit,
-    doctor,
+    doctor: doctorSection,
     tracing,
     domains: Type.Record(Type.String({ pattern: '^[a-z][a-z0-9-]{0,30}$' }), domain, {
       minProperties: 1,

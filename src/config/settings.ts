@@ -1,7 +1,6 @@
 import type { Address, HostPort } from '../schema/units.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { Config, DomainConfig } from './schema.ts';
-import type { Defence } from './schema-process.ts';
 
 /**
  * The configuration as the code uses it. A member that is not declared here is that of the configuration, and is described
@@ -29,24 +28,21 @@ interface SigningSettings {
   readonly required: boolean;
 }
 
-/** Where spans go is said by the variables of OpenTelemetry, and by whom they may be begun in the section `tracing`. */
+/** The exporter and the resource read their variables of OpenTelemetry themselves, which were checked before. */
 export interface TracingSettings {
   readonly trustParents: Config['tracing']['trustParents'];
   readonly exporter:
     | { readonly kind: 'console' }
     | {
         readonly kind: 'otlp';
+        /** Where the exporter sends spans. */
         readonly url: string;
         /** They may hold credentials. */
-        readonly headers: Readonly<Record<string, string>>;
+        readonly sendsHeaders: boolean;
         readonly compression: 'gzip' | 'none';
-        /** Time for one batch, retries included. */
-        readonly timeoutMs: number;
         readonly tls: Omit<ClientTlsSettings, 'serverName'>;
       };
   readonly sampler: { readonly name: SamplerName; readonly ratio: number };
-  readonly serviceName: string;
-  readonly resource: Readonly<Record<string, string>>;
   readonly batch: {
     readonly intervalMs: number;
     readonly exportTimeoutMs: number;
@@ -60,7 +56,7 @@ export type SamplerName = RootSampler | `parentbased_${RootSampler}`;
 
 export type LogLevel = Config['log']['level'];
 
-type OwnOfDomain = 'attributes' | 'context' | 'memory' | 'store' | 'candidates' | 'engine' | 'patienceMs' | 'without';
+type OwnOfDomain = 'attributes' | 'context' | 'memory' | 'store' | 'candidates' | 'engine' | 'patienceMs';
 
 export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly name: string;
@@ -72,8 +68,8 @@ export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly candidates: readonly NamedStoreSettings[];
   readonly engine: EngineSettings;
   readonly patienceMs: number;
-  /** Defences that are turned off, to measure the effect of each. Empty in production. */
-  readonly disabledDefences: readonly Defence[];
+  /** Defences that are turned off. No setting fills it; `test/faults/without-defences.mjs` does, to measure the effect of each. */
+  readonly disabledDefences: readonly string[];
 }
 
 export type LifeboatSettings = NonNullable<DomainConfig['lifeboat']>;

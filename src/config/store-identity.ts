@@ -65,7 +65,8 @@ function headOf(domain: string, newName: string, oldName: string): string {
 const HIDDEN_SETTINGS = ['username', 'password', 'sentinelUsername', 'sentinelPassword', 'tls', 'doctor'];
 
 function noteHidden(section: unknown, { name, settings }: NamedStoreSettings): void {
-  const hidden = HIDDEN_SETTINGS.filter((member) => Object.hasOwn(settings, member));
+  const given: Readonly<Record<string, unknown>> = { ...settings };
+  const hidden = HIDDEN_SETTINGS.filter((member) => given[member] !== undefined);
   if (!isMap(section) || hidden.length === 0) return;
   section.comment = ` ${hidden.join(', ')}: as before under ${name === CONFIGURED ? name : `candidates.${name}`}`;
 }
@@ -78,19 +79,22 @@ function storeTree(settings: ConnectedStoreSettings): Readonly<Record<string, un
     ...(kind === 'sentinel'
       ? { sentinels: settings.sentinels.map(formatHostPort), master: settings.master }
       : { nodes: settings.nodes.map(formatAddress) }),
-    ...('natMap' in settings && { natMap: natMapTree(settings.natMap) }),
-    ...(kind === 'cluster' || settings.database === 0 ? {} : { database: settings.database }),
+    natMap: kind === 'standalone' ? undefined : natMapTree(settings.natMap),
+    database: kind === 'cluster' || settings.database === 0 ? undefined : settings.database,
     ...Object.fromEntries(Object.entries(settings).flatMap(([name, value]) => changed(name, value))),
   };
 }
 
-function natMapTree(natMap: NatMap = {}): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(natMap).map(([announced, target]) => [announced, formatHostPort(target)]));
+function natMapTree(natMap: NatMap | undefined): Readonly<Record<string, string>> | undefined {
+  return (
+    natMap &&
+    Object.fromEntries(Object.entries(natMap).map(([announced, target]) => [announced, formatHostPort(target)]))
+  );
 }
 
 function changed(name: string, value: unknown): readonly (readonly [string, unknown])[] {
   const usual = DEFAULTS.get(name);
-  if (usual === undefined || value === usual) return [];
+  if (usual === undefined || value === undefined || value === usual) return [];
   return name.endsWith('Ms') && typeof value === 'number'
     ? [[name.slice(0, -2), formatDuration(value)]]
     : [[name, value]];

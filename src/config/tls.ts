@@ -97,11 +97,7 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
         allowed: 'the private key of cert, without a passphrase',
       });
     }
-    files.set(formatPath(path), {
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
-    });
+    files.set(formatPath(path), { ca, cert, key });
   }
   return { files, faults };
 }
@@ -112,7 +108,7 @@ export function readPem(name: string, readFile: ReadFile, cwd: string) {
     const text = readFile(resolve(cwd, name));
     return PEM.test(text) ? { text } : { allowed: 'a PEM file (-----BEGIN …-----)' };
   } catch (error) {
-    return { allowed: `a file that can be read (${reasonOf(error)})` };
+    return { allowed: `a file that can be read (${errorCodeOf(error)})` };
   }
 }
 
@@ -127,7 +123,7 @@ export function fit(cert: string, key: string): boolean {
 }
 
 /** The code of an error, such as `ENOENT`. The message is never shown, because it may quote the file. */
-export function reasonOf(error: unknown): string {
+export function errorCodeOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : MISSING;
 }

@@ -3,56 +3,79 @@ import { MINUTE } from '../schema/units.ts';
 import type { Environment } from './document.ts';
 import type { ConfigFault } from './faults.ts';
 import type { Config } from './schema.ts';
-import type { TracingSettings } from './settings.ts';
+import type { SamplerName, TracingSettings } from './settings.ts';
 import { fit, type ReadFile, readPem } from './tls.ts';
 
 /** A variable of OpenTelemetry. An empty one counts as unset. */
 interface TracingVariable<Value> {
   /** The first that is set is read: the variable of traces stands before the variable of all signals. */
   readonly names: readonly string[];
-  readonly allowed: string;
   readonly about: string;
   readonly byDefault: Value;
+  readonly allowed: string;
   /** Undefined for a value that is not allowed. */
   readonly read: (text: string) => Value | undefined;
   readonly secret?: true;
 }
 
-const ofTraces = (name: string) => [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`];
+type Form<Value> = Pick<TracingVariable<Value>, 'allowed' | 'read'>;
+
+/** A value that a package of OpenTelemetry reads. It is checked, because a package ignores what it does not understand. */
+const checked = (allowed: string, isAllowed: (text: string) => boolean): Form<string> => ({
+  allowed,
+  read: (text) => (isAllowed(text) ? text : undefined),
+});
 
 /** The specification compares words without regard to case. */
-const wordOf =
-  <const Word extends string>(words: readonly Word[]) =>
-  (text: string): Word | undefined =>
-    words.find((word) => word === text.toLowerCase());
+const oneOf = <const Word extends string>(words: readonly Word[], allowed = words.join(', ')): Form<Word> => ({
+  allowed,
+  read: (text) => words.find((word) => word === text.toLowerCase()),
+});
 
-const integer = (maximum: number) => ({
+const integer = (maximum: number): Form<number> => ({
   allowed: `an integer from 1 to ${maximum}`,
-  read: (text: string): number | undefined =>
+  read: (text) =>
     /^[0-9]{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= maximum ? Number(text) : undefined,
 });
 
-const file = (name: string, about: string): TracingVariable<string> => ({
-  names: ofTraces(name),
-  allowed: 'the path of a PEM file',
+const exporter = <Value>(name: string, about: string, byDefault: Value, form: Form<Value>): TracingVariable<Value> => ({
+  names: [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`],
   about,
-  byDefault: '',
-  read: (text) => text,
+  byDefault,
+  ...form,
 });
 
-const SAMPLERS = [
+const pemFile = (name: string, about: string) =>
+  exporter(
+    name,
+    about,
+    '',
+    checked('the path of a PEM file', () => true),
+  );
+
+const batch = (name: string, about: string, byDefault: number, maximum: number): TracingVariable<number> => ({
+  names: [`OTEL_BSP_${name}`],
+  about,
+  byDefault,
+  ...integer(maximum),
+});
+
+const SAMPLERS: readonly SamplerName[] = [
   'always_on',
   'always_off',
   'traceidratio',
   'parentbased_always_on',
   'parentbased_always_off',
   'parentbased_traceidratio',
-] as const;
+];
 const PROPAGATORS = ['tracecontext', 'baggage'];
-const MAX_QUEUED_SPANS = 65_536;
+const MAX_QUEUED = 65_536;
+const MAX_MS = 10 * MINUTE;
+/** The package drops all attributes when a name or a value is longer. */
+const MAX_ATTRIBUTE_LENGTH = 255;
 const ENDPOINT =
   'an http or https URL without password, query and fragment; OTEL_EXPORTER_OTLP_HEADERS take credentials';
-const DEFAULT_ENDPOINT = 'http://localhost:4318/v1/traces';
+const PAIRS = 'name=value,name=value, the values percent-encoded';
 
 const VARIABLES = {
   disabled: {
@@ -64,62 +87,44 @@ const VARIABLES = {
   },
   exporter: {
     names: ['OTEL_TRACES_EXPORTER'],
-    allowed: 'otlp, console, none',
     about: 'Destination of spans. Tracing is off unless this or an endpoint is set.',
     byDefault: 'otlp',
-    read: wordOf(['otlp', 'console', 'none']),
+    ...oneOf(['otlp', 'console', 'none']),
   },
   endpoint: {
     names: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'],
-    allowed: ENDPOINT,
     about: 'URL to which spans are sent, as it is.',
-    byDefault: DEFAULT_ENDPOINT,
-    read: (text: string) => urlOf(text),
+    byDefault: '',
+    ...checked(ENDPOINT, isEndpoint),
   },
   base: {
     names: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
-    allowed: ENDPOINT,
     about: 'URL of a collector; spans are sent to `v1/traces` below it.',
-    byDefault: DEFAULT_ENDPOINT,
-    read: (text: string) => urlOf(`${text.replace(/\/$/, '')}/v1/traces`),
+    byDefault: 'http://localhost:4318',
+    ...checked(ENDPOINT, (text) => isEndpoint(`${text}/v1/traces`)),
   },
-  protocol: {
-    names: ofTraces('PROTOCOL'),
-    allowed: 'http/protobuf, which collectors accept on port 4318',
-    about: 'Protocol of the collector.',
-    byDefault: 'http/protobuf',
-    read: wordOf(['http/protobuf']),
-  },
+  protocol: exporter(
+    'PROTOCOL',
+    'Protocol of the collector.',
+    'http/protobuf',
+    oneOf(['http/protobuf'], 'http/protobuf, which collectors accept on port 4318'),
+  ),
   headers: {
-    names: ofTraces('HEADERS'),
-    allowed: 'name=value,name=value, the values percent-encoded',
-    about: 'Fields of every request to the collector.',
-    byDefault: {},
-    read: (text: string) => pairsOf(text, /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, /^[\t -~]*$/),
+    ...exporter('HEADERS', 'Fields of every request to the collector.', '', checked(PAIRS, isHeaders)),
     secret: true,
   },
-  compression: {
-    names: ofTraces('COMPRESSION'),
-    allowed: 'gzip, none',
-    about: 'Coding of requests to the collector.',
-    byDefault: 'none',
-    read: wordOf(['gzip', 'none']),
-  },
-  timeout: {
-    names: ofTraces('TIMEOUT'),
-    about: 'Time for one batch, retries included, in milliseconds.',
-    byDefault: 10_000,
-    ...integer(10 * MINUTE),
-  },
-  ca: file('CERTIFICATE', 'Authority that signed the certificate of the collector.'),
-  cert: file('CLIENT_CERTIFICATE', 'Certificate shown to the collector.'),
-  key: file('CLIENT_KEY', 'Private key of that certificate.'),
+  // The exporter reads it too, but with regard to case.
+  compression: exporter('COMPRESSION', 'Coding of requests to the collector.', 'none', oneOf(['gzip', 'none'])),
+  timeout: exporter('TIMEOUT', 'Time for one batch, retries included, in milliseconds.', 10_000, integer(MAX_MS)),
+  // The TLS files are read here: their agent is ours.
+  ca: pemFile('CERTIFICATE', 'Authority that signed the certificate of the collector.'),
+  cert: pemFile('CLIENT_CERTIFICATE', 'Certificate shown to the collector.'),
+  key: pemFile('CLIENT_KEY', 'Private key of that certificate.'),
   sampler: {
     names: ['OTEL_TRACES_SAMPLER'],
-    allowed: SAMPLERS.join(', '),
     about: 'Decides which requests are traced.',
     byDefault: 'parentbased_always_on',
-    read: wordOf(SAMPLERS),
+    ...oneOf(SAMPLERS),
   },
   ratio: {
     names: ['OTEL_TRACES_SAMPLER_ARG'],
@@ -130,52 +135,37 @@ const VARIABLES = {
   },
   propagators: {
     names: ['OTEL_PROPAGATORS'],
-    allowed: 'tracecontext, with or without baggage (which is not read)',
     about: 'Form in which a context is read and sent along.',
-    byDefault: true,
-    read: (text: string) => {
-      const words = text.split(',').map((word) => word.trim().toLowerCase());
-      return words.includes('tracecontext') && words.every((word) => PROPAGATORS.includes(word)) ? true : undefined;
-    },
+    byDefault: '',
+    ...checked('tracecontext, with or without baggage (which is not read)', isPropagators),
   },
+  // The resources package reads these two.
   service: {
     names: ['OTEL_SERVICE_NAME'],
-    allowed: 'a text',
     about: 'Value of `service.name`.',
     byDefault: '',
-    read: (text: string) => text,
+    ...checked('a text', () => true),
   },
   resource: {
     names: ['OTEL_RESOURCE_ATTRIBUTES'],
-    allowed: 'name=value,name=value, the values percent-encoded',
     about: 'Attributes of this process.',
-    byDefault: {},
-    read: (text: string) => pairsOf(text, /^[!-~]+$/, /^/),
+    byDefault: '',
+    ...checked(PAIRS, isAttributes),
   },
-  scheduleDelay: {
-    names: ['OTEL_BSP_SCHEDULE_DELAY'],
-    about: 'Interval of batches, in milliseconds.',
-    byDefault: 5000,
-    ...integer(10 * MINUTE),
-  },
-  exportTimeout: {
-    names: ['OTEL_BSP_EXPORT_TIMEOUT'],
-    about: 'Time after which the next batch no longer waits for the last one, in milliseconds.',
-    byDefault: 30_000,
-    ...integer(10 * MINUTE),
-  },
-  maxQueued: {
-    names: ['OTEL_BSP_MAX_QUEUE_SIZE'],
-    about: 'Maximum number of spans that wait; further ones are dropped and counted.',
-    byDefault: 2048,
-    ...integer(MAX_QUEUED_SPANS),
-  },
-  maxBatch: {
-    names: ['OTEL_BSP_MAX_EXPORT_BATCH_SIZE'],
-    about: 'Maximum number of spans in a batch; at most the queue.',
-    byDefault: 512,
-    ...integer(MAX_QUEUED_SPANS),
-  },
+  scheduleDelay: batch('SCHEDULE_DELAY', 'Interval of batches, in milliseconds.', 5000, MAX_MS),
+  exportTimeout: batch(
+    'EXPORT_TIMEOUT',
+    'Time after which the next batch no longer waits for the last one, in milliseconds.',
+    30_000,
+    MAX_MS,
+  ),
+  maxQueued: batch(
+    'MAX_QUEUE_SIZE',
+    'Maximum number of spans that wait; further ones are dropped and counted.',
+    2048,
+    MAX_QUEUED,
+  ),
+  maxBatch: batch('MAX_EXPORT_BATCH_SIZE', 'Maximum number of spans in a batch; at most the queue.', 512, MAX_QUEUED),
 } as const satisfies Readonly<Record<string, TracingVariable<unknown>>>;
 
 /** A row for every variable, for the reference page. */
@@ -200,72 +190,63 @@ export function readTracing(
   };
   const take = <Value>({ names, byDefault, read, allowed, secret }: TracingVariable<Value>): Value => {
     const name = find(names);
-    const text = name === undefined ? '' : (env[name] ?? '').trim();
-    if (text === '') return byDefault;
+    if (name === undefined) return byDefault;
+    const text = (env[name] ?? '').trim();
     const value = text.length > MAX_TEXT ? undefined : read(text);
     if (value === undefined) fail(names, secret ? HIDDEN : showValue(text), allowed);
     return value ?? byDefault;
   };
 
-  const { disabled, exporter, endpoint, base } = VARIABLES;
-  const isNamed = [exporter, endpoint, base].some(({ names }) => find(names) !== undefined);
-  if (!isNamed || take(disabled)) return { faults };
-  const destination = take<'otlp' | 'console' | 'none'>(exporter);
+  const { exporter: destinations, endpoint, base, headers, ca, cert, key } = VARIABLES;
+  const isNamed = [destinations, endpoint, base].some(({ names }) => find(names) !== undefined);
+  if (!isNamed || take(VARIABLES.disabled)) return { faults };
+  const destination = take<'otlp' | 'console' | 'none'>(destinations);
   if (destination === 'none') return { faults };
 
-  const pemOf = ({ names, ...variable }: TracingVariable<string>): string | undefined => {
-    const path = take({ names, ...variable });
+  const pemOf = (file: TracingVariable<string>): string | undefined => {
+    const path = take(file);
     if (path === '') return undefined;
     const pem = readPem(path, readFile, cwd);
-    if (pem.text === undefined) fail(names, showValue(path), pem.allowed);
+    if (pem.text === undefined) fail(file.names, showValue(path), pem.allowed);
     return pem.text;
   };
   const otlp = (): TracingSettings['exporter'] => {
     take(VARIABLES.protocol);
-    const [ca, cert, key] = [pemOf(VARIABLES.ca), pemOf(VARIABLES.cert), pemOf(VARIABLES.key)];
-    const { cert: certificate, key: privateKey } = VARIABLES;
-    for (const [{ names }, other] of [
-      [certificate, privateKey],
-      [privateKey, certificate],
-    ] as const) {
-      if (find(names) === undefined && find(other.names) !== undefined) {
-        fail(names, MISSING, 'the certificate and its key together');
-      }
+    take(VARIABLES.timeout);
+    const tls = { ca: pemOf(ca), cert: pemOf(cert), key: pemOf(key) };
+    const missing = find(cert.names) === undefined ? cert : key;
+    if (find(missing.names) === undefined && find([...cert.names, ...key.names]) !== undefined) {
+      fail(missing.names, MISSING, 'the certificate and its key together');
     }
-    if (cert !== undefined && key !== undefined && !fit(cert, key)) {
-      fail(privateKey.names, '(not its key)', 'the private key of the certificate, without a passphrase');
+    if (tls.cert !== undefined && tls.key !== undefined && !fit(tls.cert, tls.key)) {
+      fail(key.names, '(not its key)', 'the private key of the certificate, without a passphrase');
     }
-    const headers = VARIABLES.headers.names.toReversed().map((name) => ({ ...VARIABLES.headers, names: [name] }));
+    const isExact = find(endpoint.names) !== undefined;
+    const sent = headers.names.map((name) => take<string>({ ...headers, names: [name] }));
     return {
       kind: 'otlp',
-      url: find(endpoint.names) === undefined ? take<string>(base) : take<string>(endpoint),
-      headers: Object.assign({}, ...headers.map((variable) => take<Pairs>(variable))),
+      url: isExact ? take<string>(endpoint) : `${take<string>(base).replace(/\/$/, '')}/v1/traces`,
+      sendsHeaders: sent.some((text) => text !== ''),
       compression: take<'gzip' | 'none'>(VARIABLES.compression),
-      timeoutMs: take<number>(VARIABLES.timeout),
-      tls: {
-        ...(ca === undefined ? {} : { ca }),
-        ...(cert === undefined ? {} : { cert }),
-        ...(key === undefined ? {} : { key }),
-      },
+      tls,
     };
   };
 
-  take<true>(VARIABLES.propagators);
-  const resource = take<Pairs>(VARIABLES.resource);
-  const maxQueuedSpans = take<number>(VARIABLES.maxQueued);
-  const maxBatchSpans = take<number>(VARIABLES.maxBatch);
+  take(VARIABLES.propagators);
+  take(VARIABLES.resource);
+  const maxQueuedSpans = take(VARIABLES.maxQueued);
+  const maxBatchSpans = take(VARIABLES.maxBatch);
   if (maxBatchSpans > maxQueuedSpans && find(VARIABLES.maxBatch.names) !== undefined) {
-    fail(VARIABLES.maxBatch.names, String(maxBatchSpans), `at most the ${maxQueuedSpans} of OTEL_BSP_MAX_QUEUE_SIZE`);
+    const allowed = `at most the ${maxQueuedSpans} of OTEL_BSP_MAX_QUEUE_SIZE`;
+    fail(VARIABLES.maxBatch.names, String(maxBatchSpans), allowed);
   }
   const tracing: TracingSettings = {
     trustParents,
     exporter: destination === 'console' ? { kind: 'console' } : otlp(),
-    sampler: { name: take<(typeof SAMPLERS)[number]>(VARIABLES.sampler), ratio: take<number>(VARIABLES.ratio) },
-    serviceName: take<string>(VARIABLES.service) || (resource['service.name'] ?? 'serpcache'),
-    resource,
+    sampler: { name: take<SamplerName>(VARIABLES.sampler), ratio: take(VARIABLES.ratio) },
     batch: {
-      intervalMs: take<number>(VARIABLES.scheduleDelay),
-      exportTimeoutMs: take<number>(VARIABLES.exportTimeout),
+      intervalMs: take(VARIABLES.scheduleDelay),
+      exportTimeoutMs: take(VARIABLES.exportTimeout),
       maxQueuedSpans,
       maxBatchSpans: Math.min(maxBatchSpans, maxQueuedSpans),
     },
@@ -275,25 +256,40 @@ export function readTracing(
 
 const MAX_TEXT = 8192;
 
-function urlOf(text: string): string | undefined {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return undefined;
-  return url.username + url.password + url.search + url.hash === '' ? url.href : undefined;
+function isEndpoint(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return false;
+  return url.username + url.password + url.search + url.hash === '';
 }
 
-type Pairs = Readonly<Record<string, string>>;
+/** Whether each part of the text is an allowed pair, in the form of W3C baggage without properties. */
+function arePairs(text: string, isAllowed: (name: string, value: string) => boolean): boolean {
+  const parts = text.split(',').filter((part) => part.trim() !== '');
+  return parts.every((part) => {
+    const at = part.indexOf('=');
+    return at > 0 && isAllowed(part.slice(0, at).trim(), part.slice(at + 1).trim());
+  });
+}
 
-/** `name=value,name=value` in the form of W3C baggage, without properties. */
-function pairsOf(text: string, name: RegExp, value: RegExp): Pairs | undefined {
-  const pairs: [string, string][] = [];
-  for (const member of text.split(',').filter((part) => part.trim() !== '')) {
-    const at = member.indexOf('=');
-    const left = member.slice(0, Math.max(at, 0)).trim();
-    const right = decoded(member.slice(at + 1).trim());
-    if (right === undefined || !name.test(left) || !value.test(right)) return undefined;
-    pairs.push([left, right]);
-  }
-  return Object.fromEntries(pairs);
+function isHeaders(text: string): boolean {
+  return arePairs(text, (name, value) => {
+    // The exporter cuts a value at a semicolon.
+    const plain = value.includes(';') ? undefined : decoded(value);
+    return plain !== undefined && /^[\t -~]*$/.test(plain) && /^[A-Za-z0-9!#$&'*+.^_`|~-]+$/.test(name);
+  });
+}
+
+function isAttributes(text: string): boolean {
+  return arePairs(text, (name, value) => {
+    const plain = value.includes('=') ? undefined : decoded(value);
+    if (plain === undefined || plain.length > MAX_ATTRIBUTE_LENGTH) return false;
+    return /^[!-~]+$/.test(name) && name.length <= MAX_ATTRIBUTE_LENGTH;
+  });
+}
+
+function isPropagators(text: string): boolean {
+  const words = text.split(',').map((word) => word.trim().toLowerCase());
+  return words.includes('tracecontext') && words.every((word) => PROPAGATORS.includes(word));
 }
 
 function decoded(text: string): string | undefined {

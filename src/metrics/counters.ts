@@ -1,333 +1,341 @@
-import type { Registry } from 'prom-client';
 import { MISS_REASONS } from '../cache/events.ts';
-import type { ControlEvent } from '../control/control.ts';
+import type { StoreEvent } from '../cache/store.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
-import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
-import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { reasonsBy } from '../resilience/search-error.ts';
-import type { Clock } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
-import type { TracingEvent } from '../tracing/delivery.ts';
-import { counterFor, createCounter, createHistogram, registerSamples } from './family.ts';
-import {
-  BREAKER_STATES,
-  CONTROL_EVENTS,
-  ENGINE_CONNECTION_STATES,
-  ENGINE_RESULTS,
-  FAILOVER_RESULTS,
-  LEASE_RESULTS,
-  LIFEBOAT_RESULTS,
-  NOT_STORED_REASONS,
-  REFRESH_RESULTS,
-  RETRY_RESULTS,
-  STATUSES,
-  WORKER_STATES,
-} from './label-values.ts';
+import type { EventCounts, Observers } from './events.ts';
+import * as values from './label-values.ts';
+import { type Buckets, countBy, type MetricKit, type Table } from './series.ts';
+
+/** Bounds of the sizes of pipelines, from one command. */
+const COMMANDS: Buckets = { bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], perUnit: 1 };
 
 const TIERS = ['l1', 'l2'];
 const RESEED_RESULTS = ['stored', 'kept', 'dropped'] as const;
 
-/** Requests as clients see them. Runs for every L1 hit, so it does a few map look-ups and additions only. */
-export function createRequestCounters(
-  registry: Registry,
-  domains: readonly string[],
-  clock: Clock,
-): (event: RequestEvent) => void {
-  // `none`: refused before the domain was known.
-  const domain = [...domains, 'none'];
-  const requests = createCounter({
-    registry,
-    name: 'serpcache_requests_total',
-    help: 'Searches by outcome; every search has exactly one. With a page: hit-l1 (memory), hit-l2 (store), stale (an expired page), collapsed (the page of another search for the same key), engine, lifeboat (the fallback engine). Without: shed (refused because of load), failed, rejected (a fault of the client), aborted (the client left).',
-    labels: { domain, outcome: OUTCOMES, route: ['search', 'msearch'] },
-    fromZero: true,
-  });
-  const responses = createCounter({
-    registry,
-    name: 'serpcache_responses_total',
-    help: 'Searches by HTTP status; each item of a batch is a search. 499: the client closed the connection before the answer.',
-    labels: { status: STATUSES },
-    fromZero: false,
-  });
-  const durations = createHistogram({
-    registry,
-    name: 'serpcache_request_duration_seconds',
-    help: 'Time from receiving a search to its answer, by outcome.',
-    labels: { domain, outcome: OUTCOMES },
-    clock,
-  });
-  return (event) => {
-    requests.add(requests.at(event.domain, event.outcome, event.route));
-    responses.add(responses.at(String(event.status)));
-    durations.observe(durations.at(event.domain, event.outcome), event.durationMs, event.traceId);
-  };
-}
-
-/** Client connections that were refused or cut. */
-export function createConnectionCounters(registry: Registry): (event: ConnectionEvent) => void {
-  const connections = createCounter({
-    registry,
-    name: 'serpcache_client_connections_cut_total',
-    help: 'Client connections refused or closed because of a limit. refused: above maxConnections. crowded: idle, closed to make room. ran-ahead: too many pipelined requests. held: too many bytes buffered for it. slow: its request took too long. share: its address has too many.',
-    labels: { reason: CONNECTION_EVENTS },
-    fromZero: true,
-  });
-  return ({ what }) => connections.add(connections.at(what));
-}
+type SearchObservers = Pick<
+  Observers,
+  'observeRequest' | 'observeSearch' | 'observeStore' | 'observeGuard' | 'observeEngine'
+>;
 
 /**
- * Bearer tokens that gave no access. The result `ignored` is of the public listener, the others are of the admin
- * listener.
+ * The counters of searches and of all that they run through: for each kind of event the metric, its help, its labels with
+ * all their values, and the members of the event that are the values.
+ * @param domain configured names: the only values of a `domain` label, beside `none` and `other`.
  */
-export function createTokenCounters(registry: Registry): (event: TokenEvent) => void {
-  const tokens = createCounter({
-    registry,
-    name: 'serpcache_http_refused_tokens_total',
-    help: 'Bearer tokens that gave no access. wrong: compared, not equal. throttled: not compared, because the address sent too many wrong ones: somebody guesses. ignored: sent to the public listener, which takes none.',
-    labels: { reason: TOKEN_RESULTS },
-    fromZero: true,
-  });
-  return ({ result }) => tokens.add(tokens.at(result));
-}
+export function createSearchCounters(
+  { counter, sparse, histogram, summary }: MetricKit,
+  domain: readonly string[],
+): SearchObservers {
+  // `none`: refused before the domain was known.
+  const domainOrNone = [...domain, 'none'];
+  const countRequest = counter<RequestEvent>(
+    'serpcache_requests_total',
+    'Searches by outcome; every search has exactly one. With a page: hit-l1 (memory), hit-l2 (store), stale (an expired page), collapsed (the page of another search for the same key), engine, lifeboat (the fallback engine). Without: shed (refused because of load), failed, rejected (a fault of the client), aborted (the client left).',
+    { domain: domainOrNone, outcome: OUTCOMES, route: ['search', 'msearch'] },
+    (add) => (event) => add(1, event.domain, event.outcome, event.route),
+  );
+  const countStatus = sparse<RequestEvent>(
+    'serpcache_responses_total',
+    'Searches by HTTP status; each item of a batch is a search. 499: the client closed the connection before the answer.',
+    { status: values.STATUSES },
+    (add) => (event) => add(1, String(event.status)),
+  );
+  const observeDuration = histogram<RequestEvent>(
+    'serpcache_request_duration_seconds',
+    'Time from receiving a search to its answer, by outcome.',
+    { domain: domainOrNone, outcome: OUTCOMES },
+    (observe) => (event) => observe(event.durationMs, event.domain, event.outcome, event.traceId),
+  );
 
-/** Misses and what followed from them. */
-export function createSearchCounters(registry: Registry, domain: readonly string[]): (event: SearchEvent) => void {
-  const counter = counterFor(registry, domain);
-  const misses = counter(
-    'misses_total',
-    'Searches not answered from the cache, by the first reason that applied. unseen and lapsed are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
-    {
-      reason: MISS_REASONS,
+  const search: Table<SearchEvent> = {
+    miss: [
+      counter(
+        'serpcache_misses_total',
+        'Searches not answered from the cache, by the first reason that applied. unseen and lapsed are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+        { domain, reason: MISS_REASONS },
+        (add) => (event) => add(1, event.domain, event.reason),
+      ),
+    ],
+    engine: [
+      counter(
+        'serpcache_engine_calls_total',
+        'Calls to the engine, by result. whole, empty and partial are answers; the others failed. Divided by the searches it is the load that the cache does not take away.',
+        { domain, outcome: values.ENGINE_RESULTS },
+        (add) => (event) => add(1, event.domain, event.result),
+      ),
+      counter(
+        'serpcache_engine_late_replies_total',
+        'Engine calls that ended after the deadline of the search: it was answered without them. They held a permit all that time.',
+        { domain },
+        (add) => (event) => add(event.late ? 1 : 0, event.domain),
+      ),
+      histogram(
+        'serpcache_engine_duration_seconds',
+        'Duration of a call to the engine, without the wait for its permit. A rising duration comes before failures.',
+        { domain },
+        (observe) => (event) => observe(event.durationMs, event.domain),
+      ),
+    ],
+    stored: [
+      counter(
+        'serpcache_stored_total',
+        'Entries written to the tier: l1 is the memory of the process, l2 the store.',
+        { domain, tier: TIERS },
+        (add) => (event) => add(1, event.domain, event.tier),
+      ),
+      counter(
+        'serpcache_stored_bytes_total',
+        'Bytes of the entries written to the tier, compressed as they are stored.',
+        { domain, tier: TIERS },
+        (add) => (event) => add(event.bytes, event.domain, event.tier),
+      ),
+    ],
+    'not-stored': [
+      sparse(
+        'serpcache_not_stored_total',
+        'Pages answered but not written to the tier. node-open, store-down, store-slow, store-saturated and refused mean a store that takes no writes: these searches will miss again. fenced: another process had the right to write it. degraded: partial pages are not stored.',
+        { domain, tier: TIERS, reason: values.NOT_STORED_REASONS },
+        (add) => (event) => add(1, event.domain, event.tier, event.why),
+      ),
+    ],
+    refresh: [
+      counter(
+        'serpcache_refreshes_total',
+        'Loads in the background for pages that were answered stale. from-store and from-engine renewed the page, leased left it to another process; the others did not, and the page stays stale.',
+        { domain, outcome: values.REFRESH_RESULTS },
+        (add) => (event) => add(1, event.domain, event.result),
+      ),
+    ],
+    lease: [
+      counter(
+        'serpcache_leases_total',
+        'Requests for the lease, the right of one process of the fleet to ask the engine for a key. taken: asked the engine. waited: got the page of another process. open: no lease, because the store failed. crowded: too many searches waited. fenced: lost before the page came. passed: the page cannot be stored. left: the search ended first.',
+        { domain, outcome: values.LEASE_RESULTS },
+        (add) => (event) => add(1, event.domain, event.result),
+      ),
+    ],
+    lifeboat: [
+      counter(
+        'serpcache_lifeboat_calls_total',
+        'Searches sent to the lifeboat, the second engine that answers while the first cannot. Above 0 the first engine is in trouble; shed: the lifeboat is full too.',
+        { domain, outcome: values.LIFEBOAT_RESULTS },
+        (add) => (event) => add(1, event.domain, event.result),
+      ),
+    ],
+    reseed: [
+      counter(
+        'serpcache_reseeded_total',
+        'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
+        { domain, outcome: RESEED_RESULTS },
+        (add) => (event) => {
+          for (const outcome of RESEED_RESULTS) add(event[outcome], event.domain, outcome);
+        },
+      ),
+    ],
+  };
+
+  // Events of all nodes are counted together; only gauges have a node label.
+  const store: Table<StoreEvent> = {
+    command: [
+      sparse(
+        'serpcache_store_commands_total',
+        'Commands sent to the store, by result. value: found. absent: not found. node-open: not sent, because the breaker of the node is open. store-down: no connection. store-saturated: not sent, because too many are in flight. store-slow: no reply before the deadline. refused: an error reply.',
+        { domain, operation: values.STORE_OPERATIONS, outcome: values.COMMAND_RESULTS },
+        (add) => (event, name) => add(1, name, event.operation, event.result),
+      ),
+      histogram(
+        'serpcache_store_command_duration_seconds',
+        'Time until a store command was answered or given up; the deadline of reads bounds it.',
+        { domain, operation: values.STORE_OPERATIONS },
+        (observe) => (event, name) => observe(event.durationMs, name, event.operation),
+      ),
+    ],
+    pipeline: [
+      summary(
+        'redis_pipeline_batch_size_summary',
+        'Commands per pipeline. The quantiles are of the last minute and this process, and cannot be added; see serpcache_store_pipeline_commands.',
+        values.PIPELINE_TYPES,
+        (event) => event.size,
+      ),
+      summary(
+        'redis_pipeline_duration_seconds',
+        'Time from sending a pipeline to its last reply. The quantiles are of the last minute and this process, and cannot be added; see serpcache_store_pipeline_duration_seconds.',
+        values.PIPELINE_TYPES,
+        (event) => event.durationMs / 1000,
+      ),
+      // The first name was published without the conventional suffix of counters, so both names are kept.
+      ...['redis_pipeline_execution_failures', 'redis_pipeline_execution_failures_total'].map((name) =>
+        counter<Extract<StoreEvent, { kind: 'pipeline' }>>(
+          name,
+          'Pipelines in which at least one command failed. Its searches miss and go to the engine.',
+          { type: values.PIPELINE_TYPES },
+          (add) => (event) => add(event.failed === 0 ? 0 : 1, event.type),
+        ),
+      ),
+      counter(
+        'serpcache_store_pipeline_failed_replies_total',
+        'Commands that failed in a pipeline. Each failed read is a miss of its own.',
+        { type: values.PIPELINE_TYPES },
+        (add) => (event) => add(event.failed, event.type),
+      ),
+      histogram(
+        'serpcache_store_pipeline_commands',
+        'Commands per pipeline, by type of batch. Rising sizes mean larger batches of searches, not trouble.',
+        { type: values.PIPELINE_TYPES },
+        (observe) => (event) => observe(event.size, event.type),
+        COMMANDS,
+      ),
+      histogram(
+        'serpcache_store_pipeline_duration_seconds',
+        'Time from sending a pipeline to its last reply or its deadline, by type of batch. Rising times mean a slow node or network.',
+        { type: values.PIPELINE_TYPES },
+        (observe) => (event) => observe(event.durationMs, event.type),
+      ),
+    ],
+    late: [
+      counter(
+        'serpcache_store_late_replies_total',
+        'Replies that came after their deadline. Each is a page that was there and not used (hit) or not there (miss): the node or the network is slow.',
+        { domain, outcome: ['hit', 'miss'] },
+        (add) => (event, name) => add(1, name, event.hit ? 'hit' : 'miss'),
+      ),
+    ],
+    breaker: [
+      counter(
+        'serpcache_store_breaker_transitions_total',
+        'State changes of the circuit breakers before store nodes, by new state. open: the keys of the node miss at once, without waiting.',
+        { domain, state: values.BREAKER_STATES },
+        (add) => (event, name) => add(1, name, event.state),
+      ),
+    ],
+    connection: [
+      counter(
+        'serpcache_store_connections_total',
+        'Connections to store nodes that were opened, closed, or could not be opened (failed). A steady rate of opened and closed ones is churn.',
+        { domain, state: values.CONNECTION_STATES },
+        (add) => (event, name) => add(1, name, event.state),
+      ),
+    ],
+    topology: [
+      counter(
+        'serpcache_store_topology_changes_total',
+        'Changes of the topology of a store: nodes that joined or left, slots or masters that moved.',
+        { domain },
+        (add) => (_event, name) => add(1, name),
+      ),
+    ],
+  };
+
+  /** The guard before the engine. */
+  const guard: Table<GuardEvent> = {
+    breaker: [
+      counter(
+        'serpcache_engine_breaker_transitions_total',
+        'State changes of the circuit breakers before the engine endpoints, by new state. open: the endpoint failed too often and is not asked.',
+        { domain, state: values.BREAKER_STATES },
+        (add) => (event, name) => add(1, name, event.state),
+      ),
+    ],
+    shed: [
+      counter(
+        'serpcache_shed_total',
+        'Searches refused before the engine. breaker-open: the engine fails. stalled: calls past their deadline hold all permits. queue-full, queue-expired: more searches than the engine can answer in time.',
+        { domain, reason: reasonsBy('guard') },
+        (add) => (event, name) => add(1, name, event.why),
+      ),
+    ],
+    permit: [
+      histogram(
+        'serpcache_permit_wait_seconds',
+        'Time that a search waited for a permit, the right to one of the concurrent engine calls. Rising waits mean that the engine is at its limit; then shed_total rises.',
+        { domain },
+        (observe) => (event, name) => observe(event.queuedMs, name),
+      ),
+    ],
+    retry: [
+      counter(
+        'serpcache_engine_failovers_total',
+        'Engine calls that lost their connection and could go to another endpoint. answered and failed: it was asked. spent: it was not, because the retry budget was used up.',
+        { domain, outcome: values.FAILOVER_RESULTS },
+        (add) => (event, name) => add(1, name, event.result),
+      ),
+    ],
+  };
+
+  /** The adapters of engines, beside the searches themselves. */
+  const engine: Table<EngineEvent> = {
+    connection: [
+      counter(
+        'serpcache_engine_connections_total',
+        'Connections to the engine that were opened, closed, not opened (failed), or closed because their state was not certain (discarded).',
+        { domain, state: values.ENGINE_CONNECTION_STATES },
+        (add) => (event, name) => add(1, name, event.state),
+      ),
+    ],
+    retry: [
+      counter(
+        'serpcache_engine_retries_total',
+        'Second attempts after an agent of a distributed index failed, by result. spent: not made, because the retry budget was used up.',
+        { domain, outcome: values.RETRY_RESULTS },
+        (add) => (event, name) => add(1, name, event.result),
+      ),
+    ],
+    relaxed: [
+      counter(
+        'serpcache_engine_relaxed_total',
+        'Searches that found nothing and were repeated with a less strict query: found or nothing.',
+        { domain, outcome: ['found', 'nothing'] },
+        (add) => (event, name) => add(1, name, event.found ? 'found' : 'nothing'),
+      ),
+    ],
+    worker: [
+      counter(
+        'serpcache_engine_workers_total',
+        'Worker threads of embedded engines that became ready, were ended, or crashed.',
+        { domain, state: values.WORKER_STATES },
+        (add) => (event, name) => add(1, name, event.state),
+      ),
+    ],
+  };
+
+  return {
+    observeRequest: (event) => {
+      // Runs for every L1 hit: a loop over a list takes a third more time than three calls.
+      countRequest(event);
+      countStatus(event);
+      observeDuration(event);
     },
-  );
-  const calls = counter(
-    'engine_calls_total',
-    'Calls to the engine, by result. whole, empty and partial are answers; the others failed. Divided by the searches it is the load that the cache does not take away.',
-    { outcome: ENGINE_RESULTS },
-  );
-  const late = counter(
-    'engine_late_replies_total',
-    'Engine calls that ended after the deadline of the search: it was answered without them. They held a permit all that time.',
-    {},
-  );
-  const durations = createHistogram({
-    registry,
-    name: 'serpcache_engine_duration_seconds',
-    help: 'Duration of a call to the engine, without the wait for its permit. A rising duration comes before failures.',
-    labels: { domain },
-  });
-  const stored = counter(
-    'stored_total',
-    'Entries written to the tier: l1 is the memory of the process, l2 the store.',
-    { tier: TIERS },
-  );
-  const storedBytes = counter(
-    'stored_bytes_total',
-    'Bytes of the entries written to the tier, compressed as they are stored.',
-    { tier: TIERS },
-  );
-  const notStored = counter(
-    'not_stored_total',
-    'Pages answered but not written to the tier. node-open, store-down, store-slow, store-saturated and refused mean a store that takes no writes: these searches will miss again. fenced: another process had the right to write it. degraded: partial pages are not stored.',
-    {
-      tier: TIERS,
-      reason: NOT_STORED_REASONS,
-    },
-  );
-  const refreshes = counter(
-    'refreshes_total',
-    'Loads in the background for pages that were answered stale. from-store and from-engine renewed the page, leased left it to another process; the others did not, and the page stays stale.',
-    { outcome: REFRESH_RESULTS },
-  );
-  const leases = counter(
-    'leases_total',
-    'Requests for the lease, the right of one process of the fleet to ask the engine for a key. taken: asked the engine. waited: got the page of another process. open: no lease, because the store failed. crowded: too many searches waited. fenced: lost before the page came. passed: the page cannot be stored. left: the search ended first.',
-    { outcome: LEASE_RESULTS },
-  );
-  const lifeboat = counter(
-    'lifeboat_calls_total',
-    'Searches sent to the lifeboat, the second engine that answers while the first cannot. Above 0 the first engine is in trouble; shed: the lifeboat is full too.',
-    {
-      outcome: LIFEBOAT_RESULTS,
-    },
-  );
-  const reseeded = counter(
-    'reseeded_total',
-    'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
-    {
-      outcome: RESEED_RESULTS,
-    },
-  );
-  return (event) => {
-    switch (event.kind) {
-      case 'miss':
-        return misses.add(misses.at(event.domain, event.reason));
-      case 'engine':
-        calls.add(calls.at(event.domain, event.result));
-        durations.observe(durations.at(event.domain), event.durationMs);
-        if (event.late) late.add(late.at(event.domain));
-        return;
-      case 'stored':
-        stored.add(stored.at(event.domain, event.tier));
-        return storedBytes.add(storedBytes.at(event.domain, event.tier), event.bytes);
-      case 'not-stored':
-        return notStored.add(notStored.at(event.domain, event.tier, event.why));
-      case 'refresh':
-        return refreshes.add(refreshes.at(event.domain, event.result));
-      case 'lease':
-        return leases.add(leases.at(event.domain, event.result));
-      case 'lifeboat':
-        return lifeboat.add(lifeboat.at(event.domain, event.result));
-      case 'reseed':
-        for (const outcome of RESEED_RESULTS) reseeded.add(reseeded.at(event.domain, outcome), event[outcome]);
-        return;
-    }
+    observeSearch: (event) => countBy(search, event),
+    observeStore: (name, event) => countBy(store, event, name),
+    observeGuard: (name, event) => countBy(guard, event, name),
+    observeEngine: (name, event) => countBy(engine, event, name),
   };
 }
 
-/** The guard before the engine of each domain. */
-export function createGuardCounters(
-  registry: Registry,
-  domain: readonly string[],
-): (domain: string, event: GuardEvent) => void {
-  const counter = counterFor(registry, domain);
-  const breakers = counter(
-    'engine_breaker_transitions_total',
-    'State changes of the circuit breakers before the engine endpoints, by new state. open: the endpoint failed too often and is not asked.',
-    {
-      state: BREAKER_STATES,
-    },
-  );
-  const shed = counter(
-    'shed_total',
-    'Searches refused before the engine. breaker-open: the engine fails. stalled: calls past their deadline hold all permits. queue-full, queue-expired: more searches than the engine can answer in time.',
-    {
-      reason: reasonsBy('guard'),
-    },
-  );
-  const waits = createHistogram({
-    registry,
-    name: 'serpcache_permit_wait_seconds',
-    help: 'Time that a search waited for a permit, the right to one of the concurrent engine calls. Rising waits mean that the engine is at its limit; then shed_total rises.',
-    labels: { domain },
+/** Events that are not counted: each is a line of the log. */
+export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
+
+/** Each event goes to all its readers, in this order. */
+export function shareEvents(
+  counts: EventCounts['observers'],
+  metrics: Omit<Observers, Uncounted>,
+  log: Pick<Observers, Uncounted> & Partial<Observers>,
+  meters: Partial<Observers>,
+): Observers {
+  const readers: readonly Partial<Observers>[] = [counts, metrics, log, meters];
+  const names = new Set(readers.flatMap((reader) => Object.keys(reader) as (keyof Observers)[]));
+  const shared = [...names].map((name) => {
+    const reads = readers.flatMap((reader) => (reader[name] ?? []) as (event: unknown, more?: unknown) => void);
+    const [read] = reads;
+    if (reads.length === 1) return [name, read];
+    const share = (event: unknown, more?: unknown): void => {
+      for (const each of reads) each(event, more);
+    };
+    return [name, share];
   });
-  const failovers = counter(
-    'engine_failovers_total',
-    'Engine calls that lost their connection and could go to another endpoint. answered and failed: it was asked. spent: it was not, because the retry budget was used up.',
-    {
-      outcome: FAILOVER_RESULTS,
-    },
-  );
-  return (name, event) => {
-    switch (event.kind) {
-      case 'breaker':
-        return breakers.add(breakers.at(name, event.state));
-      case 'retry':
-        return failovers.add(failovers.at(name, event.result));
-      case 'shed':
-        return shed.add(shed.at(name, event.why));
-      case 'permit':
-        return waits.observe(waits.at(name), event.queuedMs);
-    }
-  };
-}
-
-/** The adapters of engines, beside the searches themselves. */
-export function createEngineCounters(
-  registry: Registry,
-  domain: readonly string[],
-): (domain: string, event: EngineEvent) => void {
-  const counter = counterFor(registry, domain, 'serpcache_engine_');
-  const connections = counter(
-    'connections_total',
-    'Connections to the engine that were opened, closed, not opened (failed), or closed because their state was not certain (discarded).',
-    {
-      state: ENGINE_CONNECTION_STATES,
-    },
-  );
-  const retries = counter(
-    'retries_total',
-    'Second attempts after an agent of a distributed index failed, by result. spent: not made, because the retry budget was used up.',
-    {
-      outcome: RETRY_RESULTS,
-    },
-  );
-  const relaxed = counter(
-    'relaxed_total',
-    'Searches that found nothing and were repeated with a less strict query: found or nothing.',
-    {
-      outcome: ['found', 'nothing'],
-    },
-  );
-  const workers = counter(
-    'workers_total',
-    'Worker threads of embedded engines that became ready, were ended, or crashed.',
-    {
-      state: WORKER_STATES,
-    },
-  );
-  return (name, event) => {
-    switch (event.kind) {
-      case 'connection':
-        return connections.add(connections.at(name, event.state));
-      case 'retry':
-        return retries.add(retries.at(name, event.result));
-      case 'relaxed':
-        return relaxed.add(relaxed.at(name, event.found ? 'found' : 'nothing'));
-      case 'worker':
-        return workers.add(workers.at(name, event.state));
-    }
-  };
-}
-
-/** The control document as this process follows it. */
-export function createControlCounters(registry: Registry, domain: readonly string[]): (event: ControlEvent) => void {
-  const events = createCounter({
-    registry,
-    name: 'serpcache_control_events_total',
-    help: 'Events of the control document, which holds the decisions of operators. control-away: its store stopped answering. control-restored: it was lost and written back. control-corrupt, control-unsigned: the stored one is not believed. drill-void: a drill ended because its process is not heard.',
-    labels: { domain, event: CONTROL_EVENTS },
-    fromZero: false,
-  });
-  return (event) => events.add(events.at(event.domain, event.kind === 'overlay' ? `drill-${event.state}` : event.kind));
-}
-
-/** Spans of traces that left this process. */
-export function createTracingCounters(registry: Registry): (event: TracingEvent) => void {
-  const spans = createCounter({
-    registry,
-    name: 'serpcache_spans_total',
-    help: 'Finished spans of traces. exported: the collector answered 200; it may still reject some. dropped: not exported, because the collector is away or slow, or too many waited; searches are not affected.',
-    labels: { outcome: ['exported', 'dropped'] },
-    fromZero: true,
-  });
-  return ({ outcome, spans: count }) => spans.add(spans.at(outcome), count);
-}
-
-/** The counts of popular queries that are shared with the fleet. */
-export function createPopularityCounters(
-  registry: Registry,
-  domain: readonly string[],
-): (event: PopularityEvent) => void {
-  const queries = createCounter({
-    registry,
-    name: 'serpcache_popularity_queries_total',
-    help: 'Queries whose counts were added to the fleet, or dropped because the counter store was slow or away.',
-    labels: { domain, outcome: ['added', 'dropped'] },
-    fromZero: false,
-  });
-  return ({ kind, domain: name, queries: count }) =>
-    queries.add(queries.at(name, kind === 'popularity-added' ? 'added' : 'dropped'), count);
-}
-
-/** @param droppedLines the count so far, read at each scrape: the log is older than the metrics. */
-export function createLogCounter(registry: Registry, droppedLines: () => number): void {
-  const help =
-    'Lines of the log that were not written, because the reader of standard output does not read or its disk is full.';
-  registerSamples({ registry, name: 'serpcache_log_lines_dropped_total', help, type: 'counter' }, () => [
-    { labels: {}, value: droppedLines() },
-  ]);
+  return Object.fromEntries(shared);
 }

@@ -10,17 +10,14 @@ import type { GuardEvent } from '../resilience/guard.ts';
 import { type Clock, createThrottle, type Throttle } from '../runtime.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { TracingEvent } from '../tracing/delivery.ts';
-import type { ServiceEvent } from './events.ts';
-
-/** Writes the events that operators want to read: changes of state and operations. Events of single requests are in metrics. */
-interface EventLog {
-  readonly observe: (event: ServiceEvent) => void;
-}
+import type { Observers } from './events.ts';
 
 interface EventLogOptions {
   readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
 }
+
+type EventLog = Omit<Observers, 'observeRequest' | 'observeConnection' | 'observePopularity'>;
 
 /** Maximum number of lines per second. Every domain tries each unreachable node many times a second. */
 const CONNECTION_LINES = 5;
@@ -33,6 +30,7 @@ const CONTROL_LINES = 2;
 const TOKEN_LINES = 1;
 const TRACING_LINES = 1;
 
+/** Writes the events that operators want to read: changes of state and operations. Events of single requests are in metrics. */
 export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions): EventLog {
   const throttle = (perSecond: number): Throttle => createThrottle({ perSecond, monotonicMs });
   const failures = throttle(CONNECTION_LINES);
@@ -71,8 +69,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
       case 'connection': {
         const { node, state, reason = 'other', detail } = event;
         if (state === 'failed') {
-          const facts = { domain, node, reason, ...(detail === undefined ? {} : { detail }) };
-          const line = spacedByReason(`${domain} ${reason}`, facts);
+          const line = spacedByReason(`${domain} ${reason}`, { domain, node, reason, detail });
           if (line !== undefined) log.warn(line, 'store: not ready');
           return;
         }
@@ -94,15 +91,13 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
 
   const logSearch = (event: SearchEvent): void => {
     if (event.kind === 'reseed') {
-      const { kind: _kind, ...facts } = event;
-      log.info(facts, 'store node lost its entries: written back from memory');
+      log.info(factsOf(event), 'store node lost its entries: written back from memory');
       return;
     }
     // The engine's own message about a failure is shown here only; clients get a message of this service.
     if (event.kind !== 'engine' || event.detail === undefined) return;
     const { domain, result, detail, traceId } = event;
-    const trace = traceId === undefined ? {} : { trace_id: traceId };
-    const line = counted(engineFaults, { domain, result, detail, ...trace });
+    const line = counted(engineFaults, { domain, result, detail, trace_id: traceId });
     if (line !== undefined) log.warn(line, `engine: ${result}`);
   };
 
@@ -145,32 +140,27 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
 
   const logShadow = (event: ShadowEvent): void => {
     switch (event.kind) {
-      case 'shadow-changed': {
-        const { kind: _kind, ...facts } = event;
-        log.info(facts, `shadow: ${event.state}`);
+      case 'shadow-changed':
+        log.info(factsOf(event), `shadow: ${event.state}`);
         return;
-      }
       case 'placement-changed': {
-        const { kind: _kind, ...facts } = event;
         const isWrong = event.phase === 'unknown-store' || event.phase === 'isolated';
-        log[isWrong ? 'warn' : 'info'](facts, PLACEMENT_MESSAGES[event.phase]);
+        log[isWrong ? 'warn' : 'info'](factsOf(event), PLACEMENT_MESSAGES[event.phase]);
         return;
       }
-      case 'shadow-unwritten': {
-        const { kind: _kind, ...facts } = event;
-        log.warn(facts, 'shadow: its report cannot be kept');
+      case 'shadow-unwritten':
+        log.warn(factsOf(event), 'shadow: its report cannot be kept');
         return;
-      }
       case 'shadow-copy':
       case 'shadow-compared':
         return;
     }
   };
 
-  const logToken = ({ kind: _kind, ...facts }: TokenEvent): void => {
-    const line = counted(tokens[facts.listener], facts);
+  const logToken = (event: TokenEvent): void => {
+    const line = counted(tokens[event.listener], factsOf(event));
     if (line === undefined) return;
-    if (facts.listener === 'admin') log.warn(line, 'a token was refused');
+    if (event.listener === 'admin') log.warn(line, 'a token was refused');
     // A client that sends its token with every request does so by habit; that is not an attack.
     else log.info(line, 'a token was sent to the public listener, which takes none');
   };
@@ -185,48 +175,25 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
 
   const logTracing = ({ outcome, spans, detail }: TracingEvent): void => {
     if (outcome === 'exported') return;
-    const line = counted(exports, { spans, ...(detail === undefined ? {} : { detail }) });
+    const line = counted(exports, { spans, detail });
     if (line !== undefined) log.warn(line, 'tracing: spans were not exported');
   };
 
   return {
-    observe: (reported) => {
-      switch (reported.kind) {
-        case 'store':
-          return logStore(reported.domain, reported.event);
-        case 'search':
-          return logSearch(reported.event);
-        case 'engine':
-          return logEngine(reported.domain, reported.event);
-        case 'guard':
-          if (reported.event.kind !== 'breaker') return;
-          return logBreaker('engine', { domain: reported.domain, target: reported.event.target }, reported.event.state);
-        case 'control':
-          return logControl(reported.event);
-        case 'drill':
-          return logDrill(reported.event);
-        case 'flush': {
-          const { kind, ...facts } = reported.event;
-          return log.info(facts, `flush: ${kind}`);
-        }
-        case 'warm': {
-          const { kind, ...facts } = reported.event;
-          return log.info(facts, kind.replaceAll('-', ' '));
-        }
-        case 'shadow':
-          return logShadow(reported.event);
-        case 'doctor':
-          return logDoctor(reported.event);
-        case 'token':
-          return logToken(reported);
-        case 'tracing':
-          return logTracing(reported);
-        case 'request':
-        case 'connection':
-        case 'popularity':
-          return;
-      }
+    observeStore: logStore,
+    observeSearch: logSearch,
+    observeEngine: logEngine,
+    observeGuard: (domain, event) => {
+      if (event.kind === 'breaker') logBreaker('engine', { domain, target: event.target }, event.state);
     },
+    observeControl: logControl,
+    observeDrill: logDrill,
+    observeFlush: ({ kind, ...facts }) => log.info(facts, `flush: ${kind}`),
+    observeWarm: ({ kind, ...facts }) => log.info(facts, kind.replaceAll('-', ' ')),
+    observeShadow: logShadow,
+    observeDoctor: logDoctor,
+    observeToken: logToken,
+    observeTracing: logTracing,
   };
 }
 
@@ -256,6 +223,11 @@ const PLACEMENT_MESSAGES: Readonly<Record<Of<ShadowEvent, 'placement-changed'>['
 type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
 
 type BreakerState = Extract<GuardEvent, { kind: 'breaker' }>['state'];
+
+/** The members of an event: its message tells the kind. */
+function factsOf<E extends { readonly kind: string }>({ kind: _kind, ...facts }: E): Omit<E, 'kind'> {
+  return facts;
+}
 
 /** The line with the count of lines held back before it; undefined when this line is held back too. */
 function counted<T extends object>(throttle: Throttle, facts: T): (T & { readonly heldBack?: number }) | undefined {

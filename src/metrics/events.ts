@@ -16,65 +16,32 @@ import type { SearchEvent } from '../search/events.ts';
 import type { TracingEvent } from '../tracing/delivery.ts';
 
 /**
- * All events of the service, by source. Each room reports its own union; the root adds the source, and the domain where the
- * room does not know it. The events of http name their source themselves: a request event is reported once per search, L1
- * hits included, so it is passed on as it is and no second object is allocated for it.
+ * The events of all rooms, each with the callback that reads them; `domain` is given where the event does not name it. The
+ * counters read all of them, the log, the doctor's counts and the meters some.
  */
-export type ServiceEvent =
-  | RequestEvent
-  | ConnectionEvent
-  | TokenEvent
-  | { readonly kind: 'search'; readonly event: SearchEvent }
-  | { readonly kind: 'store'; readonly domain: string; readonly event: StoreEvent }
-  | { readonly kind: 'engine'; readonly domain: string; readonly event: EngineEvent }
-  | { readonly kind: 'guard'; readonly domain: string; readonly event: GuardEvent }
-  | { readonly kind: 'control'; readonly event: ControlEvent }
-  | { readonly kind: 'popularity'; readonly event: PopularityEvent }
-  | { readonly kind: 'flush'; readonly event: FlushEvent }
-  | { readonly kind: 'warm'; readonly event: WarmEvent }
-  | { readonly kind: 'drill'; readonly event: DrillEvent }
-  | { readonly kind: 'shadow'; readonly event: ShadowEvent }
-  | { readonly kind: 'doctor'; readonly event: DoctorEvent }
-  | TracingEvent;
-
-type EventOf<Kind extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: Kind; event: unknown }>['event'];
-
-/**
- * For each room, a callback that adds the source to its events and passes them on.
- * @param counts the doctor's, which come first: a reader of events may ask for them.
- */
-export function reportersOf(observe: (event: ServiceEvent) => void, counts: Pick<EventCounts, 'of'>) {
-  return {
-    observeSearch: (event: EventOf<'search'>) => {
-      const own = counts.of(event.domain);
-      if (own !== undefined) noteSearch(own, event);
-      observe({ kind: 'search', event });
-    },
-    observeStore: (domain: string, event: EventOf<'store'>) => {
-      const own = counts.of(domain);
-      if (own !== undefined) noteRead(own, event);
-      observe({ kind: 'store', domain, event });
-    },
-    observeEngine: (domain: string, event: EventOf<'engine'>) => observe({ kind: 'engine', domain, event }),
-    observeGuard: (domain: string, event: EventOf<'guard'>) => {
-      const own = counts.of(domain);
-      if (own !== undefined) notePermit(own, event);
-      observe({ kind: 'guard', domain, event });
-    },
-    observeControl: (event: EventOf<'control'>) => observe({ kind: 'control', event }),
-    observePopularity: (event: EventOf<'popularity'>) => observe({ kind: 'popularity', event }),
-    observeFlush: (event: EventOf<'flush'>) => observe({ kind: 'flush', event }),
-    observeWarm: (event: EventOf<'warm'>) => observe({ kind: 'warm', event }),
-    observeDrill: (event: EventOf<'drill'>) => observe({ kind: 'drill', event }),
-    observeShadow: (event: EventOf<'shadow'>) => observe({ kind: 'shadow', event }),
-    observeDoctor: (event: EventOf<'doctor'>) => observe({ kind: 'doctor', event }),
-  };
+export interface Observers {
+  /** Once per search, L1 hits included. */
+  readonly observeRequest: (event: RequestEvent) => void;
+  readonly observeConnection: (event: ConnectionEvent) => void;
+  readonly observeToken: (event: TokenEvent) => void;
+  readonly observeSearch: (event: SearchEvent) => void;
+  readonly observeStore: (domain: string, event: StoreEvent) => void;
+  readonly observeEngine: (domain: string, event: EngineEvent) => void;
+  readonly observeGuard: (domain: string, event: GuardEvent) => void;
+  readonly observeControl: (event: ControlEvent) => void;
+  readonly observePopularity: (event: PopularityEvent) => void;
+  readonly observeFlush: (event: FlushEvent) => void;
+  readonly observeWarm: (event: WarmEvent) => void;
+  readonly observeDrill: (event: DrillEvent) => void;
+  readonly observeShadow: (event: ShadowEvent) => void;
+  readonly observeDoctor: (event: DoctorEvent) => void;
+  readonly observeTracing: (event: TracingEvent) => void;
 }
 
 /** Counts the events of each domain that the meter does not count, since the start of the process. For the doctor. */
 export interface EventCounts {
-  /** Undefined for names other than those of domains (`control`, `counters`), whose events are not counted. */
-  readonly of: (domain: string) => RunningCounts | undefined;
+  /** Events of other names than those of domains (`control`, `counters`) are not counted. */
+  readonly observers: Pick<Observers, 'observeSearch' | 'observeStore' | 'observeGuard'>;
   /** Zeroes for an unknown domain. */
   readonly read: (domain: string) => DomainCounts;
 }
@@ -94,7 +61,20 @@ const BOUNDS = Float64Array.from(DURATION_BOUNDS_MS);
 export function createEventCounts(domains: readonly string[]): EventCounts {
   const counts = new Map(domains.map((domain) => [domain, zeroes()]));
   return {
-    of: (domain) => counts.get(domain),
+    observers: {
+      observeSearch: (event) => {
+        const own = counts.get(event.domain);
+        if (own !== undefined) noteSearch(own, event);
+      },
+      observeStore: (domain, event) => {
+        const own = counts.get(domain);
+        if (own !== undefined) noteRead(own, event);
+      },
+      observeGuard: (domain, event) => {
+        const own = counts.get(domain);
+        if (own !== undefined) notePermit(own, event);
+      },
+    },
     read: (domain) => {
       const { shed, permits, reads, readDurations, misses, pages } = counts.get(domain) ?? zeroes();
       return {

@@ -18,6 +18,14 @@ type Of<E, K extends string> = Extract<E, { readonly kind: K }>;
 /** The engine gave no page. */
 const ENGINE_REASONS = reasonsBy('engine');
 
+const STORE_FAILURES = {
+  refused: true,
+  'node-open': true,
+  'store-down': true,
+  'store-saturated': true,
+  'store-slow': true,
+} as const;
+
 export const ENGINE_RESULTS: readonly Of<SearchEvent, 'engine'>['result'][] = [
   'whole',
   'empty',
@@ -65,11 +73,7 @@ export const NOT_STORED_REASONS = values<Of<SearchEvent, 'not-stored'>['why']>({
   'too-large': true,
   degraded: true,
   fenced: true,
-  refused: true,
-  'node-open': true,
-  'store-down': true,
-  'store-saturated': true,
-  'store-slow': true,
+  ...STORE_FAILURES,
 });
 
 export const STORE_OPERATIONS = values<Of<StoreEvent, 'command'>['operation']>({
@@ -87,11 +91,7 @@ export const COMMAND_RESULTS = values<Of<StoreEvent, 'command'>['result']>({
   absent: true,
   stored: true,
   answered: true,
-  refused: true,
-  'node-open': true,
-  'store-down': true,
-  'store-saturated': true,
-  'store-slow': true,
+  ...STORE_FAILURES,
 });
 
 export const PIPELINE_TYPES = values<Of<StoreEvent, 'pipeline'>['type']>({ read: true, write: true });

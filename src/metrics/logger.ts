@@ -69,14 +69,10 @@ export function createLogger({ level, version, destination }: LoggerOptions): Se
   return { log, droppedLines: () => dropped };
 }
 
-/**
- * Adds `duration_ms`, the name of every duration in the log, to the line of an event. `durationMs` stays beside it for one
- * version.
- */
+/** Every duration in the log is `duration_ms`, with three decimals. */
 function withDuration(line: Record<string, unknown>): Record<string, unknown> {
-  const { durationMs } = line;
-  if (typeof durationMs !== 'number') return line;
-  return { ...line, duration_ms: Math.round(durationMs * 1000) / 1000 };
+  const { durationMs, ...rest } = line;
+  return typeof durationMs === 'number' ? { ...rest, duration_ms: Math.round(durationMs * 1000) / 1000 } : line;
 }
 
 interface OutputEvents {
@@ -216,8 +212,8 @@ function describeError(error: unknown, depth = 0): ErrorLine {
   return {
     type: error.name,
     message: error.message,
-    ...(error.stack === undefined ? {} : { stack: error.stack }),
-    ...(code === undefined ? {} : { code }),
-    ...(error.cause === undefined || depth >= 3 ? {} : { cause: describeError(error.cause, depth + 1) }),
+    stack: error.stack,
+    code,
+    cause: error.cause === undefined || depth >= 3 ? undefined : describeError(error.cause, depth + 1),
   };
 }

@@ -1,37 +1,27 @@
-import { Gauge, Registry } from 'prom-client';
 import type { ControlSummary } from '../control/control.ts';
 import type { Clock } from '../runtime.ts';
 import type { DomainStatus } from '../search/status.ts';
+import { createSearchCounters, type Uncounted } from './counters.ts';
+import type { Observers } from './events.ts';
 import {
-  createConnectionCounters,
-  createControlCounters,
-  createEngineCounters,
-  createGuardCounters,
-  createLogCounter,
-  createPopularityCounters,
-  createRequestCounters,
-  createSearchCounters,
-  createTokenCounters,
-  createTracingCounters,
-} from './counters.ts';
-import type { ServiceEvent } from './events.ts';
-import {
-  type AdmissionStatus,
-  createAdmissionGauges,
-  createControlGauges,
-  createDoctorGauges,
-  createLaneGauges,
-  createStatusGauges,
-  type LaneStatus,
-} from './gauges.ts';
-import { type MetricsPage, type PageFormat, pageFormatOf, writePage } from './page.ts';
+  ADMISSION_LEVELS,
+  type AdmissionFigures,
+  CONTROL_LEVELS,
+  createDoctorLevels,
+  DOMAIN_LEVELS,
+  LANE_LEVELS,
+  type LaneFigures,
+  type Levels,
+  registerLevels,
+} from './levels.ts';
+import { createOtherCounters } from './other-counters.ts';
+import { createRegistries, type PageFormat, pageFormatOf } from './page.ts';
 import { createProcessMetrics } from './process.ts';
-import { createShadowCounters, createStoreCounters } from './store-counters.ts';
+import { createMetricKit } from './series.ts';
 
 /** Counts the events of all rooms and serves them as a page for Prometheus. */
 export interface Metrics {
-  /** Events of flushes, warm-ups and drills have no metrics and are ignored. */
-  readonly observe: (event: ServiceEvent) => void;
+  readonly observers: Omit<Observers, Uncounted>;
   /**
    * The page, in the format that the Accept header asks for. Scrapes that arrive while a page of that format is being made
    * share it.
@@ -41,92 +31,86 @@ export interface Metrics {
   readonly close: () => void;
 }
 
+interface MetricsPage {
+  readonly contentType: string;
+  readonly body: string;
+}
+
 export interface MetricsOptions {
   /** Configured names: the only values of a `domain` label, beside `none` and `other`. */
   readonly domains: readonly string[];
   /** This and the four below are called once per scrape, and not before the first. */
   readonly status: () => readonly DomainStatus[];
-  readonly admission: () => AdmissionStatus;
+  readonly admission: () => AdmissionFigures;
   /** Undefined while the lane is off. */
-  readonly lane: () => LaneStatus | undefined;
+  readonly lane: () => LaneFigures | undefined;
   readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
+  /** The count so far: the log is older than the metrics. */
   readonly droppedLines: () => number;
   readonly clock: Clock;
   /** Version of the service. */
   readonly version: string;
 }
 
-export function createMetrics(options: MetricsOptions): Metrics {
-  const { domains, status, admission, lane, control, droppedLines, clock, version } = options;
-  const registry = new Registry();
-  const countRequest = createRequestCounters(registry, domains, clock);
-  const countConnection = createConnectionCounters(registry);
-  const countToken = createTokenCounters(registry);
-  const countSearch = createSearchCounters(registry, domains);
-  const countStore = createStoreCounters(registry, domains);
-  const countEngine = createEngineCounters(registry, domains);
-  const countGuard = createGuardCounters(registry, domains);
-  const countControl = createControlCounters(registry, domains);
-  const countPopularity = createPopularityCounters(registry, domains);
-  const countShadow = createShadowCounters(registry, domains);
-  const countSpans = createTracingCounters(registry);
-  createLogCounter(registry, droppedLines);
-  const setDoctor = createDoctorGauges(registry);
-  const setStatus = createStatusGauges(registry);
-  const setAdmission = createAdmissionGauges(registry);
-  const setLane = createLaneGauges(registry);
-  const setControl = createControlGauges(registry);
-  const processMetrics = createProcessMetrics({ registry, version, clock });
-  const scrape = new Gauge({
-    name: 'serpcache_scrape_duration_seconds',
+const SCRAPE_LEVELS: Levels<number> = {
+  serpcache_scrape_duration_seconds: {
     help: 'Time that this process took to make the page of metrics before this one.',
-    registers: [registry],
-  });
+    value: (ms) => ms / 1000,
+  },
+};
+
+const LOG_LEVELS: Levels<number> = {
+  serpcache_log_lines_dropped_total: {
+    help: 'Lines of the log that were not written, because the reader of standard output does not read or its disk is full.',
+    value: (lines) => lines,
+  },
+};
+
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { domains, clock, version } = options;
+  const registries = createRegistries();
+  const kit = createMetricKit(registries, clock);
+  let madeInMs = 0;
+
+  const refreshes: (() => void)[] = [];
+  /** Read once at the begin of each scrape, for all levels of the source. */
+  const perScrape = <Figures>(read: () => Figures): (() => Figures) => {
+    let figures: Figures;
+    refreshes.push(() => {
+      figures = read();
+    });
+    return () => figures;
+  };
+  const status = perScrape(options.status);
+  const admission = perScrape(options.admission);
+  const lane = perScrape(options.lane);
+  const control = perScrape(options.control);
+  const single = <Source>(source: Source) => [{ labels: {}, source }];
+  registerLevels(registries, DOMAIN_LEVELS, () =>
+    status().map((source) => ({ labels: { domain: source.domain }, source })),
+  );
+  registerLevels(registries, CONTROL_LEVELS, () =>
+    control().map(({ domain, control: source }) => ({ labels: { domain }, source })),
+  );
+  registerLevels(registries, ADMISSION_LEVELS, () => single(admission()));
+  registerLevels(registries, LANE_LEVELS, () => single(lane()));
+  registerLevels(registries, LOG_LEVELS, () => single(options.droppedLines()));
+  registerLevels(registries, SCRAPE_LEVELS, () => single(madeInMs));
+  const closeProcess = createProcessMetrics({ registries, version, clock });
 
   const makePage = async (format: PageFormat): Promise<MetricsPage> => {
     const startMs = clock.monotonicMs();
-    setStatus(status());
-    setAdmission(admission());
-    setLane(lane());
-    setControl(control());
-    processMetrics.refresh();
-    const page = await writePage(registry, format);
-    scrape.set((clock.monotonicMs() - startMs) / 1000);
-    return page;
+    for (const refresh of refreshes) refresh();
+    const body = await registries[format].metrics();
+    madeInMs = clock.monotonicMs() - startMs;
+    return { contentType: registries[format].contentType, body };
   };
   const making = new Map<PageFormat, Promise<MetricsPage>>();
   return {
-    observe: (reported) => {
-      switch (reported.kind) {
-        case 'request':
-          return countRequest(reported);
-        case 'store':
-          return countStore(reported.domain, reported.event);
-        case 'search':
-          return countSearch(reported.event);
-        case 'guard':
-          return countGuard(reported.domain, reported.event);
-        case 'engine':
-          return countEngine(reported.domain, reported.event);
-        case 'connection':
-          return countConnection(reported);
-        case 'token':
-          return countToken(reported);
-        case 'control':
-          return countControl(reported.event);
-        case 'popularity':
-          return countPopularity(reported.event);
-        case 'shadow':
-          return countShadow(reported.event);
-        case 'doctor':
-          return setDoctor(reported.event);
-        case 'tracing':
-          return countSpans(reported);
-        case 'flush':
-        case 'warm':
-        case 'drill':
-          return;
-      }
+    observers: {
+      ...createSearchCounters(kit, domains),
+      ...createOtherCounters(kit, domains),
+      observeDoctor: createDoctorLevels(registries),
     },
     text: (accept) => {
       const format = pageFormatOf(accept);
@@ -136,6 +120,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
       making.set(format, page);
       return page;
     },
-    close: processMetrics.close,
+    close: closeProcess,
   };
 }

@@ -1,25 +1,69 @@
-import { Registry } from 'prom-client';
-import type { Exemplar, Sample } from './family.ts';
+import { type Metric, type OpenMetricsContentType, Registry } from 'prom-client';
 
 /** `text` is Prometheus' older format, which every version and other tools read; it has no exemplars. */
 export type PageFormat = 'openmetrics' | 'text';
 
-export interface MetricsPage {
-  readonly contentType: string;
-  readonly body: string;
+/** The registry of each format: prom-client writes a counter's name into its metric when it writes OpenMetrics. */
+export interface Registries {
+  readonly text: Registry;
+  readonly openmetrics: Registry<OpenMetricsContentType>;
 }
 
-interface Family {
+export function createRegistries(): Registries {
+  const openmetrics = new Registry<OpenMetricsContentType>();
+  openmetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  return { text: new Registry(), openmetrics };
+}
+
+/** One line of a page, in the form of prom-client's own metrics. */
+export interface MetricSample {
+  /** The name of the metric when absent. */
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  /** Labels that many samples of the metric have; their text is made once. */
+  readonly sharedLabels?: Readonly<Record<string, string>>;
+  readonly value: number;
+  readonly exemplar?: Exemplar;
+}
+
+/** A request that was counted in a bucket, as an example of the bucket's requests. */
+export interface Exemplar {
+  readonly labelSet: { readonly trace_id: string };
+  /** In the unit of the metric. */
+  readonly value: number;
+  /** Wall time of the observation, in seconds. */
+  readonly timestamp: number;
+}
+
+interface SampledMetric {
   readonly name: string;
   readonly help: string;
-  readonly type: string;
-  readonly values: readonly Sample[];
+  readonly type: 'counter' | 'gauge' | 'histogram';
 }
 
-const CONTENT_TYPES: Readonly<Record<PageFormat, string>> = {
-  openmetrics: Registry.OPENMETRICS_CONTENT_TYPE,
-  text: Registry.PROMETHEUS_CONTENT_TYPE,
-};
+/** Registers a metric whose samples are computed at each scrape. */
+export function registerSamples(
+  { text, openmetrics }: Registries,
+  { name, help, type }: SampledMetric,
+  samples: () => readonly MetricSample[],
+): void {
+  // A registry uses only `name` and `get()` of a metric.
+  const collector = (declared: () => { readonly name: string; readonly type: string }) =>
+    ({ name, help, get: async () => ({ ...declared(), help, values: samples() }) }) as unknown as Metric;
+  text.registerMetric(collector(() => ({ name, type })));
+  openmetrics.registerMetric(collector(() => openMetricsFamily(openmetrics, name, type)));
+}
+
+/**
+ * A counter's family has the name of its samples without `_total`, which prom-client adds to each of them. `unknown` is the
+ * type of a counter whose name has no such suffix, and of one whose family would have the name of another metric: a series
+ * has the same name in both formats.
+ */
+function openMetricsFamily(registry: Registries['openmetrics'], name: string, type: string) {
+  if (type !== 'counter') return { name, type };
+  const family = name.replace(/_total$/, '');
+  return registry.getSingleMetric(family) === undefined ? { name: family, type } : { name, type: 'unknown' };
+}
 
 /**
  * The format that a client's Accept header prefers. OpenMetrics must be named: `*` is what browsers and curl send, and they
@@ -38,77 +82,4 @@ export function pageFormatOf(accept: string | undefined): PageFormat {
       openMetrics = Math.max(openMetrics, weight);
   }
   return openMetrics > 0 && openMetrics >= text ? 'openmetrics' : 'text';
-}
-
-/**
- * Writes the page. In OpenMetrics prom-client's own writer adds `_total` to every sample of a counter. This would rename counters
- * without that suffix, and give `redis_pipeline_execution_failures` the name of another counter. This writer gives a series
- * the same name and labels in both formats.
- */
-export async function writePage(registry: Registry, format: PageFormat): Promise<MetricsPage> {
-  // The samples of our own metrics have more members than prom-client's type says, see `registerSamples`.
-  const families = (await registry.getMetricsAsJSON()) as unknown as readonly Family[];
-  const isOpen = format === 'openmetrics';
-  const names = new Set(families.map(({ name }) => name));
-  const lines: string[] = [];
-  for (const { name, help, type, values } of families) {
-    const declared = isOpen ? openMetricsFamily(name, type, names) : { name, type };
-    lines.push(`# HELP ${declared.name} ${escapeText(help, isOpen)}`, `# TYPE ${declared.name} ${declared.type}`);
-    for (const sample of values) {
-      const line = `${sample.metricName ?? name}${labelsOf(sample)} ${numberText(sample.value)}`;
-      lines.push(isOpen && sample.exemplar !== undefined ? `${line} # ${exemplarText(sample.exemplar)}` : line);
-    }
-  }
-  lines.push(isOpen ? '# EOF\n' : '');
-  return { contentType: CONTENT_TYPES[format], body: lines.join('\n') };
-}
-
-/**
- * A counter's family has the name of its samples without `_total`. `unknown` is the type of a counter whose name has no such
- * suffix, and of one whose family would have the name of another metric.
- */
-function openMetricsFamily(name: string, type: string, names: ReadonlySet<string>): Pick<Family, 'name' | 'type'> {
-  if (type !== 'counter') return { name, type };
-  const family = name.replace(/_total$/, '');
-  return names.has(family) ? { name, type: 'unknown' } : { name: family, type };
-}
-
-function labelsOf({ labels, sharedLabels }: Sample): string {
-  const shared = sharedLabels === undefined ? '' : sharedText(sharedLabels);
-  const own = pairsText(labels);
-  const text = own === '' || shared === '' ? own + shared : `${own},${shared}`;
-  return text === '' ? '' : `{${text}}`;
-}
-
-const sharedTexts = new WeakMap<object, string>();
-
-function sharedText(labels: Readonly<Record<string, string>>): string {
-  const known = sharedTexts.get(labels);
-  if (known !== undefined) return known;
-  const text = pairsText(labels);
-  sharedTexts.set(labels, text);
-  return text;
-}
-
-function pairsText(labels: Readonly<Record<string, string | number>>): string {
-  let text = '';
-  for (const name in labels) text += `${text === '' ? '' : ','}${name}="${escapeText(String(labels[name]), true)}"`;
-  return text;
-}
-
-/** Quotation marks are escaped in label values, and in the help texts of OpenMetrics. */
-function escapeText(text: string, withQuotes: boolean): string {
-  if (!/[\\\n"]/.test(text)) return text;
-  const escaped = text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
-  return withQuotes ? escaped.replaceAll('"', '\\"') : escaped;
-}
-
-function numberText(value: number): string {
-  if (Number.isFinite(value)) return String(value);
-  if (Number.isNaN(value)) return 'NaN';
-  return value > 0 ? '+Inf' : '-Inf';
-}
-
-function exemplarText({ traceId, value, atMs }: Exemplar): string {
-  return `{trace_id="${escapeText(traceId, true)}"} ${numberText(value)} ${numberText(atMs / 1000)}`;
 }

@@ -1,123 +1,163 @@
 import { readFileSync, statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { constants, PerformanceObserver, performance } from 'node:perf_hooks';
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
 import { ENTRY_VERSION } from '../cache/codec.ts';
 import type { Clock } from '../runtime.ts';
-import { createEventLoopMetrics } from './event-loop.ts';
-import { createHistogram, registerSamples } from './family.ts';
-
-interface ProcessMetrics {
-  /** To be called before each scrape. */
-  readonly refresh: () => void;
-  readonly close: () => void;
-}
+import { type Levels, registerLevels } from './levels.ts';
+import { type Registries, registerSamples } from './page.ts';
+import { type Buckets, createHistogram, histogramSamples } from './series.ts';
 
 interface ProcessMetricsOptions {
-  readonly registry: Registry;
+  readonly registries: Registries;
   /** Version of the service. */
   readonly version: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
+const BUILD_LEVELS: Levels<undefined> = {
+  serpcache_build_info: {
+    help: 'Versions of the service, of Node and of the format of stored entries, in the labels; the value is always 1. Processes with another entry_version do not read the entries of this one.',
+    value: () => 1,
+  },
+};
+
+/**
+ * Sampling interval of the delay. It costs 0.1 % of a core in an idle process; a timer in JavaScript costs twice as much.
+ * Measured delays include the interval, so it is subtracted.
+ */
+const RESOLUTION_MS = 25;
+const DELAYS: Buckets = { bounds: [1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000], perUnit: 1000 };
+const DELAY = 'nodejs_eventloop_delay_seconds';
+
 /**
  * Process metrics under the names that Node dashboards use. prom-client's own collection is not used: it cannot be stopped,
  * and it lists all open descriptors synchronously at each scrape, which blocks the loop with thousands of connections.
+ * @returns a function that ends the measuring.
  */
-export function createProcessMetrics({ registry, version, clock }: ProcessMetricsOptions): ProcessMetrics {
-  const gauge = <T extends string = never>(name: string, help: string, labelNames: readonly T[] = []): Gauge<T> =>
-    new Gauge({ name, help, labelNames, registers: [registry] });
+export function createProcessMetrics({ registries, version, clock }: ProcessMetricsOptions): () => void {
+  const readOpenFiles = createOpenReader(clock.monotonicMs);
+  // Descriptors are absent from the page where there is no /proc.
+  const levels: Levels<undefined> = {
+    process_start_time_seconds: {
+      help: 'Start of the process, in seconds since the epoch; a change is a restart.',
+      value: () => Math.round(performance.timeOrigin / 1000),
+    },
+    nodejs_version_info: {
+      help: 'Version of Node in the label; the value is always 1.',
+      by: 'version',
+      value: () => ({ [process.version]: 1 }),
+    },
+    process_cpu_seconds_total: {
+      help: 'CPU time of this process, user and system, all threads. Its rate is the number of cores in use.',
+      value: () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1e6;
+      },
+    },
+    process_resident_memory_bytes: {
+      help: 'Memory of the process that is in RAM: the figure that the limit of a container is compared with.',
+      value: () => process.memoryUsage().rss,
+    },
+    nodejs_heap_size_total_bytes: {
+      help: 'Memory reserved for JavaScript objects.',
+      value: () => process.memoryUsage().heapTotal,
+    },
+    nodejs_heap_size_used_bytes: {
+      help: 'Memory of JavaScript objects in use. It rises and falls with garbage collections; lows that rise for hours are a leak.',
+      value: () => process.memoryUsage().heapUsed,
+    },
+    nodejs_external_memory_bytes: {
+      help: 'Memory of buffers and native objects outside the JavaScript heap: the pages of the L1 cache are here.',
+      value: () => process.memoryUsage().external,
+    },
+    nodejs_eventloop_busy_seconds_total: {
+      help: 'Time in which the event loop worked. Its rate is the share of the only thread in use: near 1 the process answers late and sheds.',
+      value: () => performance.eventLoopUtilization().active / 1000,
+    },
+    process_open_fds: {
+      help: 'Open file descriptors: mostly connections of clients, stores and engines. At process_max_fds no further connection is accepted.',
+      value: () => readOpenFiles(),
+    },
+    process_max_fds: {
+      help: 'Maximum of open file descriptors of this process (ulimit -n).',
+      value: () => unlessAbsent(() => openFilesLimitOf(readFileSync('/proc/self/limits', 'utf8'))),
+    },
+  };
+  const build = { version, node: process.version, entry_version: String(ENTRY_VERSION) };
+  registerLevels(registries, levels, () => [{ labels: {}, source: undefined }]);
+  registerLevels(registries, BUILD_LEVELS, () => [{ labels: build, source: undefined }]);
+  const delay = registerDelays(registries);
 
-  gauge('process_start_time_seconds', 'Start of the process, in seconds since the epoch; a change is a restart.').set(
-    Math.round(performance.timeOrigin / 1000),
-  );
-  gauge('nodejs_version_info', 'Version of Node in the label; the value is always 1.', ['version']).set(
-    { version: process.version },
-    1,
-  );
-  gauge(
-    'serpcache_build_info',
-    'Versions of the service, of Node and of the format of stored entries, in the labels; the value is always 1. Processes with another entry_version do not read the entries of this one.',
-    ['version', 'node', 'entry_version'],
-  ).set({ version, node: process.version, entry_version: String(ENTRY_VERSION) }, 1);
-  const cpu = new Counter({
-    name: 'process_cpu_seconds_total',
-    help: 'CPU time of this process, user and system, all threads. Its rate is the number of cores in use.',
-    registers: [registry],
-  });
-  const resident = gauge(
-    'process_resident_memory_bytes',
-    'Memory of the process that is in RAM: the figure that the limit of a container is compared with.',
-  );
-  const heapTotal = gauge('nodejs_heap_size_total_bytes', 'Memory reserved for JavaScript objects.');
-  const heapUsed = gauge(
-    'nodejs_heap_size_used_bytes',
-    'Memory of JavaScript objects in use. It rises and falls with garbage collections; lows that rise for hours are a leak.',
-  );
-  const external = gauge(
-    'nodejs_external_memory_bytes',
-    'Memory of buffers and native objects outside the JavaScript heap: the pages of the L1 cache are here.',
-  );
-  const eventLoop = createEventLoopMetrics(registry);
-  registerDescriptors(registry, clock);
-
-  const pauses = createHistogram({
-    registry,
+  const observePause = createHistogram({
+    registries,
     name: 'nodejs_gc_duration_seconds',
     help: 'Duration of garbage collections, by kind. All requests of the process wait meanwhile; frequent major ones mean that the heap is nearly full.',
     labels: { kind: Object.values(GC_KINDS) },
   });
-  const observer = new PerformanceObserver((list) => {
-    for (const entry of list.getEntries()) pauses.observe(pauses.at(gcKind(entry)), entry.duration);
+  const pauses = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) observePause(entry.duration, gcKind(entry));
   });
-  observer.observe({ entryTypes: ['gc'] });
+  pauses.observe({ entryTypes: ['gc'] });
+  return () => {
+    pauses.disconnect();
+    delay.disable();
+  };
+}
 
-  return {
-    refresh: () => {
-      const { user, system } = process.cpuUsage();
-      cpu.reset();
-      cpu.inc((user + system) / 1e6);
-      const memory = process.memoryUsage();
-      resident.set(memory.rss);
-      heapTotal.set(memory.heapTotal);
-      heapUsed.set(memory.heapUsed);
-      external.set(memory.external);
-    },
-    close: () => {
-      observer.disconnect();
-      eventLoop.close();
-    },
+/** The delay of the event loop since the start: nothing is reset at a scrape, so that two scrapers see the same. */
+function registerDelays(registries: Registries) {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const countDelays = createBucketReader(
+    delay,
+    DELAYS.bounds.map((boundMs) => (boundMs + RESOLUTION_MS) * 1e6),
+  );
+  let sumMs = 0;
+  const help =
+    'How late timers of this process ran, sampled every 25 ms. A long stall is one sample, so look at the rate of the sum: the share of time in which requests wait. Above 0.1, work holds the only thread (large pages, garbage collections), or the machine has too little CPU.';
+  registerSamples(registries, { name: DELAY, help, type: 'histogram' }, () => {
+    const counts = countDelays();
+    // A timer may run a little early: the sum of a counter must not fall.
+    if (delay.count > 0) sumMs = Math.max(sumMs, delay.count * (delay.mean / 1e6 - RESOLUTION_MS));
+    return histogramSamples(DELAY, DELAYS, { counts, sum: sumMs });
+  });
+  return delay;
+}
+
+/**
+ * Reads how many values a histogram of Node has in each bucket, and above the last bound. Node gives percentiles only: the count
+ * of a bound is the highest rank whose value is within it. Only the ranks that are new since the last reading are searched.
+ * A value that is within 0.1 % of a bound may be counted on its other side, the precision of the histogram.
+ */
+export function createBucketReader(
+  histogram: { readonly count: number; readonly percentile: (percentile: number) => number },
+  bounds: readonly number[],
+): () => Float64Array {
+  /** Values at or below each bound at the last reading. */
+  const within = new Float64Array(bounds.length);
+  let read = 0;
+  return () => {
+    const { count } = histogram;
+    for (const [index, bound] of bounds.entries()) {
+      let low = within[index] ?? 0;
+      let high = low + count - read;
+      // Most delays are below most bounds, so all new values are tried first.
+      let rank = high;
+      while (low < high) {
+        if (histogram.percentile((rank / count) * 100) <= bound) low = rank;
+        else high = rank - 1;
+        rank = Math.ceil((low + high) / 2);
+      }
+      within[index] = low;
+    }
+    read = count;
+    return Float64Array.from([...within, count], (value, index) => value - (within[index - 1] ?? 0));
   };
 }
 
 const DESCRIPTORS = '/proc/self/fd';
-/** Minimum interval of listing the descriptors, and of reading their maximum. */
+/** Minimum interval of listing the descriptors. */
 const LIST_MS = 5000;
-const LIMIT_MS = 60_000;
-
-/** Descriptors are absent from the page where there is no /proc. */
-function registerDescriptors(registry: Registry, { monotonicMs }: Pick<Clock, 'monotonicMs'>): void {
-  const readOpen = createOpenReader(monotonicMs);
-  let max: number | undefined;
-  let maxAtMs = Number.NEGATIVE_INFINITY;
-  const readMax = (): number | undefined => {
-    if (monotonicMs() - maxAtMs < LIMIT_MS) return max;
-    maxAtMs = monotonicMs();
-    max = unlessAbsent(() => openFilesLimitOf(readFileSync('/proc/self/limits', 'utf8')));
-    return max;
-  };
-  const register = (name: string, help: string, read: () => number | undefined): void =>
-    registerSamples({ registry, name, help, type: 'gauge' }, () => {
-      const value = read();
-      return value === undefined ? [] : [{ labels: {}, value }];
-    });
-  register(
-    'process_open_fds',
-    'Open file descriptors: mostly connections of clients, stores and engines. At process_max_fds no further connection is accepted.',
-    readOpen,
-  );
-  register('process_max_fds', 'Maximum of open file descriptors of this process (ulimit -n).', readMax);
-}
 
 /**
  * Since Linux 6.2 the size of the folder is the count of open descriptors: 6 µs, however many there are. On older kernels the

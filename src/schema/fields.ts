@@ -76,7 +76,7 @@ export function duration(
     'x-min': min,
     'x-max': max,
     'x-allowed': `a duration such as 50ms, 5m or 1h, from ${formatDuration(min)} to ${formatDuration(max)}`,
-    ...(words === undefined ? {} : { 'x-default': words }),
+    'x-default': words,
     description,
     ...rest,
   });
@@ -90,7 +90,7 @@ export function size(description: string, { min, max, words, ...rest }: Scaled):
     'x-min': min,
     'x-max': max,
     'x-allowed': `a number of bytes or a size such as 64KiB or 256MiB, from ${formatSize(min)} to ${formatSize(max)}`,
-    ...(words === undefined ? {} : { 'x-default': words }),
+    'x-default': words,
     description,
     ...rest,
   });
@@ -151,7 +151,11 @@ type Text = {
 /** One line of text. A server compares a password with its line break, and a header or a log line must not contain one. */
 export function text(description: string, options: Text & Annotations = {}): TUnsafe<string> {
   return Type.Unsafe<string>({
-    ...{ type: 'string', minLength: 1, maxLength: 1024, pattern: ONE_LINE_PATTERN, description },
+    type: 'string',
+    minLength: 1,
+    maxLength: 1024,
+    pattern: ONE_LINE_PATTERN,
+    description,
     ...options,
   });
 }
@@ -186,26 +190,22 @@ export const section = (description: string) => ({ ...closed(description), defau
  */
 const MAX_AMOUNT = 1e30;
 
-/** For the options of a field that may have no description. */
-export const described = (description: string | undefined) => (description === undefined ? {} : { description });
-
 /** Wall time in an answer. */
 export const wallTime = () => Type.Number({ description: 'Milliseconds since 1970-01-01T00:00Z.' });
 
 /** A measured rate, size or duration. */
-export const amount = (description?: string) =>
-  Type.Number({ minimum: 0, maximum: MAX_AMOUNT, ...described(description) });
+export const amount = (description?: string) => Type.Number({ minimum: 0, maximum: MAX_AMOUNT, description });
 
 /** A measured count. Fractions are accepted, because the meter accepts them in the readings of other processes. */
 export const count = (description?: string) =>
-  Type.Number({ minimum: 0, maximum: MAX_AMOUNT, 'x-written': { type: 'integer' }, ...described(description) });
+  Type.Number({ minimum: 0, maximum: MAX_AMOUNT, 'x-written': { type: 'integer' }, description });
 
 /** A measured figure that may be negative. */
 export const difference = () => Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 
 /** A measured share, 0–1. */
-export const share = (description?: string) => Type.Number({ minimum: 0, maximum: 1, ...described(description) });
+export const share = (description?: string) => Type.Number({ minimum: 0, maximum: 1, description });
 
 /** One of several words, in a body or a journal. */
 export const oneOf = <const T extends string>(values: readonly T[], description?: string) =>
-  Type.Enum([...values] as T[], described(description));
+  Type.Enum([...values] as T[], { description });

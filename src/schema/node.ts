@@ -24,14 +24,14 @@ export interface SchemaNode extends Annotations {
 }
 
 /** The form of a node; every reader of a schema switches over it. */
-export type Shape =
+export type NodeForm =
   | { readonly is: 'mapping'; readonly properties: Readonly<Record<string, SchemaNode>> }
   | { readonly is: 'named'; readonly name: RegExp; readonly member: SchemaNode }
   | { readonly is: 'list'; readonly item: SchemaNode }
   | { readonly is: 'union'; readonly discriminator: string; readonly members: readonly SchemaNode[] }
   | { readonly is: 'leaf' };
 
-export function shapeOf(node: SchemaNode): Shape {
+export function shapeOf(node: SchemaNode): NodeForm {
   if (node.properties !== undefined) return { is: 'mapping', properties: node.properties };
   const named = Object.entries(node.patternProperties ?? {})[0];
   if (named !== undefined) return { is: 'named', name: new RegExp(named[0]), member: named[1] };

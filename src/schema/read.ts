@@ -172,7 +172,7 @@ export function bodyForm(schema: object): SchemaNode {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, member]) => [nameOf(name), bodyForm(member)]),
       ),
-      ...(required === undefined ? {} : { required: required.filter((name) => isRequired(node, name)).map(nameOf) }),
+      required: required?.filter((name) => isRequired(node, name)).map(nameOf),
       ...converted,
     };
   }

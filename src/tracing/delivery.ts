@@ -1,6 +1,5 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import {
   BatchSpanProcessor,
@@ -9,6 +8,7 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 import type { TracingSettings } from '../config/settings.ts';
+import { settledWithin } from '../runtime.ts';
 
 /** Spans reached the collector, or were lost. */
 export interface TracingEvent {
@@ -91,14 +91,11 @@ export function createDelivery(
 
   const close = async (): Promise<void> => {
     state = 'closing';
-    const waited = new AbortController();
-    const late = sleep(failing ? FAILING_CLOSE_MS : CLOSE_MS, undefined, { signal: waited.signal }).catch(() => {});
     const sent = batches
       .shutdown()
       .catch(() => {})
       .then(() => exporter.shutdown());
-    await Promise.race([sent, late]);
-    waited.abort();
+    await settledWithin(sent, failing ? FAILING_CLOSE_MS : CLOSE_MS);
     state = 'closed';
     for (const end of [...underway]) end({ code: FAILED, error: new Error(CLOSED) });
     reportOverflow();
@@ -134,22 +131,29 @@ interface OpenExporter {
   readonly disconnect: () => void;
 }
 
+/** The exporter reads endpoint, headers and timeout from the environment. */
 function openExporter(destination: TracingSettings['exporter'], mayConnect: () => boolean): OpenExporter {
   if (destination.kind === 'console') return { exporter: new ConsoleSpanExporter(), disconnect: () => {} };
-  const { url, headers, compression, timeoutMs, tls } = destination;
-  const agent = url.startsWith('https:')
-    ? new HttpsAgent({ keepAlive: true, ...tls })
-    : new HttpAgent({ keepAlive: true });
+  const { compression, tls } = destination;
+  const agents: HttpAgent[] = [];
   const exporter = new OTLPTraceExporter({
-    url,
     compression: compression as NonNullable<OtlpConfig['compression']>,
-    timeoutMillis: timeoutMs,
-    httpAgentOptions: () => agent,
+    httpAgentOptions: (protocol) => {
+      const agent =
+        protocol === 'https:' ? new HttpsAgent({ keepAlive: true, ...tls }) : new HttpAgent({ keepAlive: true });
+      agents.push(agent);
+      return agent;
+    },
     // Asked before each attempt, and must not throw. A retry that was planned before the end waits here for ever, and so
     // opens no connection.
-    headers: () => (mayConnect() ? Promise.resolve({ ...headers }) : new Promise(() => {})),
+    headers: () => (mayConnect() ? Promise.resolve({}) : new Promise(() => {})),
   });
-  return { exporter, disconnect: () => agent.destroy() };
+  return {
+    exporter,
+    disconnect: () => {
+      for (const agent of agents) agent.destroy();
+    },
+  };
 }
 
 type OtlpConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;

@@ -11,7 +11,13 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
-import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  defaultResource,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
 import {
   AlwaysOnSampler,
   type IdGenerator,
@@ -56,15 +62,12 @@ export function openTracing(
   const { clock, version, processId, observe } = options;
   const delivery = createDelivery(settings, observe);
   const isProxy = createNetworkTest(trustedProxies);
+  const own = { 'service.name': 'serpcache', 'service.version': version, 'service.instance.id': processId };
   const provider = new TracerProvider({
-    resource: defaultResource().merge(
-      resourceFromAttributes({
-        'service.version': version,
-        'service.instance.id': processId,
-        ...settings.resource,
-        'service.name': settings.serviceName,
-      }),
-    ),
+    // The variables of OpenTelemetry take precedence, and OTEL_SERVICE_NAME over the attributes.
+    resource: defaultResource()
+      .merge(resourceFromAttributes(own))
+      .merge(detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] })),
     idGenerator: createIds(options.random),
     // See `createDecision`.
     sampler: new AlwaysOnSampler(),
@@ -196,8 +199,7 @@ function adapt(span: SdkSpan, spans: SdkTracer, times: Times): Span {
     begin: (stage, facts) => {
       own ??= trace.setSpan(ROOT_CONTEXT, span);
       const kind = CALLS.has(stage) ? SpanKind.CLIENT : SpanKind.INTERNAL;
-      const begun = { kind, startTime: times.now(), ...(facts === undefined ? {} : { attributes: facts }) };
-      return adapt(spans.startSpan(stage, begun, own), spans, times);
+      return adapt(spans.startSpan(stage, { kind, startTime: times.now(), attributes: facts }, own), spans, times);
     },
     end: (facts, error) => {
       if (facts !== undefined) span.setAttributes(facts);

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { loadSettings, warningsOf } from '../../src/config/load.ts';
+import { settingsWarnings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
-import { faultsOf, testFaults, withEngine } from './harness.ts';
+import { faultsOf, load as loadYaml, testFaults, withEngine } from './harness.ts';
 
 const PRIMARY = 'store: { kind: cluster, nodes: ["a:1", "b:1"] }';
 const withCandidates = (candidates: string, store = PRIMARY): string =>
   withEngine(`${store}\ncandidates: { ${candidates} }`);
 
-function load(yaml: string, files: Readonly<Record<string, string>> = {}): Settings {
-  return loadSettings({
-    env: { SERPCACHE_CONFIG: 'serpcache.yaml' },
-    cwd: '/srv',
-    readFile: (path) => (path === '/srv/serpcache.yaml' ? yaml : (files[path] ?? '')),
-  });
-}
+const load = (yaml: string, files: Record<string, string> = {}): Settings => loadYaml(yaml, { files });
 
 test('a domain has no candidates unless it declares them', () => {
   assert.deepEqual(load(withEngine(PRIMARY)).domains[0]?.candidates, []);
@@ -35,7 +29,7 @@ test('a candidate has the settings of a store, its TLS files included, in the or
   const { database, deadlineMs, shared, nodes } = keydb.settings;
   assert.deepEqual([database, deadlineMs, shared, nodes], [3, 20, true, [{ host: 'k', port: 1 }]]);
   assert.deepEqual(
-    warningsOf(settings).map((warning) => warning.split(' ')[0]),
+    settingsWarnings(settings).map((warning) => warning.split(' ')[0]),
     ['domains.goods.candidates.valkey.tls.rejectUnauthorized'],
   );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import type { Settings } from '../../src/config/settings.ts';
 
 interface Given {
   readonly env?: Record<string, string>;
@@ -29,6 +30,20 @@ export function faultsOf(yaml: string | undefined, { env = {}, files = {} }: Giv
     return error;
   }
   throw new assert.AssertionError({ message: 'nothing was found at fault' });
+}
+
+/** The settings of a YAML text as if it were the configured file, without undefined members. */
+export function load(yaml: string, { env = {}, files = {} }: Given = {}): Settings {
+  const settings = loadSettings({
+    env: { SERPCACHE_CONFIG: 'serpcache.yaml', ...env },
+    cwd: '/srv',
+    readFile: (path) => {
+      const text = path === '/srv/serpcache.yaml' ? yaml : files[path];
+      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+      return text;
+    },
+  });
+  return JSON.parse(JSON.stringify(settings));
 }
 
 /** The domain `goods` with the given settings. */

@@ -3,19 +3,11 @@ import { test } from 'node:test';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
+import { load as loadYaml } from './harness.ts';
 
 /** Loads a YAML text as if it were the configured file. */
-function load(yaml: string, env: Record<string, string> = {}, files: Record<string, string> = {}): Settings {
-  return loadSettings({
-    env: { SERPCACHE_CONFIG: 'serpcache.yaml', ...env },
-    cwd: '/srv',
-    readFile: (path) => {
-      const text = path === '/srv/serpcache.yaml' ? yaml : files[path];
-      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-      return text;
-    },
-  });
-}
+const load = (yaml: string, env: Record<string, string> = {}, files: Record<string, string> = {}): Settings =>
+  loadYaml(yaml, { env, files });
 
 const GOODS = 'domains:\n  goods:\n    engine: { kind: sphinx, host: sphinx }\n';
 
@@ -44,7 +36,7 @@ test('without a file four demo domains run on embedded indexes, L1 only, on loop
     assert.ok(attributes.some(({ name, type, sort }) => name === 'price' && type === 'integer' && sort));
   }
   assert.deepEqual([settings.public.host, settings.public.port], ['127.0.0.1', 8080]);
-  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081, hosts: [] });
+  assert.deepEqual(settings.admin, { host: '127.0.0.1', port: 8081, hosts: [], tls: undefined });
 });
 
 test('with a signing key unsigned values are refused, unless acceptUnsigned is true', () => {

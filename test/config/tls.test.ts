@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
-import { loadSettings, warningsOf } from '../../src/config/load.ts';
+import { settingsWarnings } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
-import { faultsOf, goods } from './harness.ts';
+import { faultsOf, goods, load as loadYaml } from './harness.ts';
 
 let directory = '';
 let files: Readonly<Record<string, string>> = {};
@@ -25,13 +25,7 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 const pems = () => ({ ca: files['/srv/tls/ca.pem'], cert: files['/etc/c.pem'], key: files['/etc/k.pem'] });
 
-function load(yaml: string): Settings {
-  return loadSettings({
-    env: { SERPCACHE_CONFIG: 'serpcache.yaml' },
-    cwd: '/srv',
-    readFile: (path) => (path === '/srv/serpcache.yaml' ? yaml : (files[path] ?? '')),
-  });
-}
+const load = (yaml: string): Settings => loadYaml(yaml, { files });
 
 function engineTls(engine: string): EngineTlsSettings | undefined {
   const settings = load(`domains: { goods: { engine: { ${engine} } } }\n`).domains[0]?.engine;
@@ -128,7 +122,7 @@ domains: { goods: { engine: { kind: sphinx, host: s, tls: ${wrong} }, store: { k
 
 test('an admin listener without TLS outside loopback and an unverified store give a warning each', () => {
   const token = 'token: a-token-of-more-than-twenty-characters';
-  const warnings = (yaml: string): readonly string[] => warningsOf(load(`${yaml}\n${DEMO}`));
+  const warnings = (yaml: string): readonly string[] => settingsWarnings(load(`${yaml}\n${DEMO}`));
   assert.deepEqual(warnings(''), []);
   assert.deepEqual(warnings(`admin: { host: 10.0.0.1, ${token}, tls: { cert: /etc/c.pem, key: /etc/k.pem } }`), []);
   assert.match(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readPlan } from '../../loadtest/stack/plan.ts';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
-import { loadSettings, warningsOf } from '../../src/config/load.ts';
+import { loadSettings, settingsWarnings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -100,7 +100,7 @@ test('deploy/production.example.yaml loads with the variables it names, and need
   assert.ok(settings.control.kind === 'standalone' && settings.control.tls?.rejectUnauthorized === true);
   assert.deepEqual(settings.admin.tls, pem);
   assert.ok(!['0.0.0.0', '::', settings.public.host].includes(settings.admin.host));
-  assert.deepEqual(warningsOf(settings), []);
+  assert.deepEqual(settingsWarnings(settings), []);
   for (const name of Object.keys(env)) {
     const without = Object.fromEntries(Object.entries(env).filter(([key]) => key !== name));
     assert.throws(() => load('deploy/production.example.yaml', without), new RegExp(name));

@@ -5,7 +5,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parse } from 'yaml';
 import { metricOf, SEEN_OUTCOMES } from '../../loadtest/k6/kit/outcome.ts';
-import type { ServiceEvent } from '../../src/metrics/events.ts';
 import {
   AGREEMENTS,
   BREAKER_STATES,
@@ -20,6 +19,7 @@ import {
   SHADOW_COPY_TYPES,
   STORE_OPERATIONS,
 } from '../../src/metrics/label-values.ts';
+import type { Metrics } from '../../src/metrics/metrics.ts';
 import { isCheap } from '../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
@@ -78,7 +78,7 @@ export async function exposedSeries(): Promise<ExposedSeries> {
     status: () => [statusOf(DOMAIN, { store: nodes('10.0.0.1:6379', '10.0.0.2:6379') })],
   });
   try {
-    for (const event of eventsOfEachKind()) metrics.observe(event);
+    observeEachKind(metrics.observers);
     collectGarbage();
     let page = await scrape(metrics);
     await until('delays of the event loop and garbage collections, which are reported later', async () => {
@@ -127,57 +127,47 @@ function collectGarbage(): void {
 const DOMAIN = 'goods';
 
 /** Counters with one label beside the domain have all their series from the start, and need no event. */
-function eventsOfEachKind(): readonly ServiceEvent[] {
+function observeEachKind(observers: Metrics['observers']): void {
   const domain = DOMAIN;
   const node = '10.0.0.1:6379';
   const target = 'sphinx';
   const durationMs = 1;
-  return [
-    ...OUTCOMES.map((outcome) => {
-      return { kind: 'request', route: 'search', domain, outcome, status: 200, durationMs } as const;
-    }),
-    ...[
-      ...ENGINE_RESULTS.map((result) => ({ kind: 'engine', domain, result, late: false, durationMs }) as const),
-      ...NOT_STORED_REASONS.flatMap((why) =>
-        (['l1', 'l2'] as const).map((tier) => ({ kind: 'not-stored', domain, tier, why }) as const),
-      ),
-    ].map((event) => ({ kind: 'search', event }) as const),
-    ...[
-      ...STORE_OPERATIONS.flatMap((operation) =>
-        COMMAND_RESULTS.map((result) => ({ kind: 'command', operation, node, result, durationMs }) as const),
-      ),
-      ...PIPELINE_TYPES.map((type) => ({ kind: 'pipeline', type, node, size: 2, failed: 1, durationMs }) as const),
-      ...BREAKER_STATES.map((state) => ({ kind: 'breaker', node, state }) as const),
-      ...CONNECTION_STATES.map((state) => ({ kind: 'connection', node, state }) as const),
-    ].map((event) => ({ kind: 'store', domain, event }) as const),
-    ...[
-      { kind: 'permit', target: domain, queuedMs: 1 } as const,
-      ...FAILOVER_RESULTS.map((result) => ({ kind: 'retry', target: domain, result }) as const),
-    ].map((event) => ({ kind: 'guard', domain, event }) as const),
-    ...RETRY_RESULTS.map((result) => {
-      return { kind: 'engine', domain, event: { kind: 'retry', target, result, detail: '' } } as const;
-    }),
-    ...(['live', 'ended', 'void'] as const).map((state) => {
-      return { kind: 'control', event: { kind: 'overlay', domain, drill: 'd', state } } as const;
-    }),
-    ...(['popularity-added', 'popularity-dropped'] as const).map((kind) => {
-      return { kind: 'popularity', event: { kind, domain, queries: 1 } } as const;
-    }),
-    ...SHADOW_COPY_TYPES.flatMap((type) =>
-      SHADOW_COPY_RESULTS.map((result) => {
-        return { kind: 'shadow', event: { kind: 'shadow-copy', domain, type, result } } as const;
-      }),
-    ),
-    ...AGREEMENTS.map((result) => ({ kind: 'shadow', event: { kind: 'shadow-compared', domain, result } }) as const),
-    {
-      kind: 'doctor',
-      event: {
-        kind: 'doctor-window',
-        findings: CHECKS.filter(isCheap).map(({ id, severity }) => ({ check: id, severity, count: 1 })),
-        durationMs,
-      },
-    },
-  ];
+  for (const outcome of OUTCOMES) {
+    observers.observeRequest({ kind: 'request', route: 'search', domain, outcome, status: 200, durationMs });
+  }
+  for (const result of ENGINE_RESULTS) {
+    observers.observeSearch({ kind: 'engine', domain, result, late: false, durationMs });
+  }
+  for (const why of NOT_STORED_REASONS) {
+    for (const tier of ['l1', 'l2'] as const) observers.observeSearch({ kind: 'not-stored', domain, tier, why });
+  }
+  for (const operation of STORE_OPERATIONS) {
+    for (const result of COMMAND_RESULTS)
+      observers.observeStore(domain, { kind: 'command', operation, node, result, durationMs });
+  }
+  for (const type of PIPELINE_TYPES) {
+    observers.observeStore(domain, { kind: 'pipeline', type, node, size: 2, failed: 1, durationMs });
+  }
+  for (const state of BREAKER_STATES) observers.observeStore(domain, { kind: 'breaker', node, state });
+  for (const state of CONNECTION_STATES) observers.observeStore(domain, { kind: 'connection', node, state });
+  observers.observeGuard(domain, { kind: 'permit', target: domain, queuedMs: 1 });
+  for (const result of FAILOVER_RESULTS) observers.observeGuard(domain, { kind: 'retry', target: domain, result });
+  for (const result of RETRY_RESULTS) observers.observeEngine(domain, { kind: 'retry', target, result, detail: '' });
+  for (const state of ['live', 'ended', 'void'] as const) {
+    observers.observeControl({ kind: 'overlay', domain, drill: 'd', state });
+  }
+  for (const kind of ['popularity-added', 'popularity-dropped'] as const) {
+    observers.observePopularity({ kind, domain, queries: 1 });
+  }
+  for (const type of SHADOW_COPY_TYPES) {
+    for (const result of SHADOW_COPY_RESULTS) observers.observeShadow({ kind: 'shadow-copy', domain, type, result });
+  }
+  for (const result of AGREEMENTS) observers.observeShadow({ kind: 'shadow-compared', domain, result });
+  observers.observeDoctor({
+    kind: 'doctor-window',
+    findings: CHECKS.filter(isCheap).map(({ id, severity }) => ({ check: id, severity, count: 1 })),
+    durationMs,
+  });
 }
 
 /** Metrics of other programs. Prometheus writes the first ones about each target and each alert. */

@@ -39,6 +39,7 @@ domains:
     OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
   };
+  Object.assign(process.env, env);
   const settings = loadSettings({ env, cwd: directory });
   await buildSmallIndex(settings, directory);
   const service = await createServiceHere(settings);

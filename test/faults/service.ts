@@ -70,6 +70,7 @@ export function createServiceProcess({
         command: process.execPath,
         args: [
           `--import=${join(import.meta.dirname, '..', '..', 'loadtest', 'stack', 'stepped-clock.mjs')}`,
+          `--import=${join(import.meta.dirname, 'without-defences.mjs')}`,
           join(checkout, 'src', 'main.ts'),
         ],
         cwd: directory,

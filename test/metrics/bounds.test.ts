@@ -19,38 +19,42 @@ test('the number of series does not depend on the values in events', async (cont
         type: text,
         why: text,
       } as never;
-      metrics.observe({ ...hit, ...(words as object), route: text as never, status: index });
+      metrics.observers.observeRequest({ ...hit, ...(words as object), route: text as never, status: index });
       for (const kind of ['miss', 'engine', 'stored', 'not-stored', 'refresh'] as const) {
-        metrics.observe({
-          kind: 'search',
-          event: { ...(words as object), kind, tier: text, durationMs: 1, bytes: 1, late: true } as never,
-        });
+        metrics.observers.observeSearch({
+          ...(words as object),
+          kind,
+          tier: text,
+          durationMs: 1,
+          bytes: 1,
+          late: true,
+        } as never);
       }
       for (const kind of ['command', 'pipeline', 'late', 'breaker', 'connection', 'topology'] as const) {
-        metrics.observe({
-          kind: 'store',
-          domain: text,
-          event: {
-            ...(words as object),
-            kind,
-            node: text,
-            state: text,
-            detail: text,
-            durationMs: 1,
-          } as never,
-        });
+        metrics.observers.observeStore(text, {
+          ...(words as object),
+          kind,
+          node: text,
+          state: text,
+          detail: text,
+          durationMs: 1,
+          size: 1,
+          failed: 1,
+        } as never);
       }
-      metrics.observe({ kind: 'control', event: { ...(words as object), kind: text, state: text } as never });
-      metrics.observe({ kind: 'popularity', event: { ...(words as object), kind: text, queries: 1 } as never });
+      metrics.observers.observeControl({ ...(words as object), kind: text, state: text } as never);
+      metrics.observers.observePopularity({ ...(words as object), kind: text, queries: 1 } as never);
       for (const kind of ['shadow-copy', 'shadow-compared', 'shadow-changed', 'placement-changed']) {
-        metrics.observe({ kind: 'shadow', event: { ...(words as object), kind, state: text, phase: text } as never });
+        metrics.observers.observeShadow({ ...(words as object), kind, state: text, phase: text } as never);
       }
       for (const kind of ['breaker', 'shed', 'permit'] as const) {
-        metrics.observe({
-          kind: 'guard',
-          domain: text,
-          event: { ...(words as object), kind, target: text, state: text, queuedMs: 1 } as never,
-        });
+        metrics.observers.observeGuard(text, {
+          ...(words as object),
+          kind,
+          target: text,
+          state: text,
+          queuedMs: 1,
+        } as never);
       }
     }
   };
@@ -68,23 +72,25 @@ test('the number of series does not depend on the values in events', async (cont
 
 test('labels are from a fixed list, and nodes and endpoints are labels of gauges only', async (context) => {
   const metrics = start(context, () => [statusOf('goods', { store: nodes('a:1', 'b:2') })]);
-  metrics.observe({
-    kind: 'store',
-    domain: 'goods',
-    event: { kind: 'command', operation: 'read', node: 'a:1', result: 'value', durationMs: 1 },
+  metrics.observers.observeStore('goods', {
+    kind: 'command',
+    operation: 'read',
+    node: 'a:1',
+    result: 'value',
+    durationMs: 1,
   });
-  metrics.observe({
-    kind: 'store',
-    domain: 'goods',
-    event: { kind: 'pipeline', type: 'read', node: 'a:1', size: 2, failed: 0, durationMs: 1 },
+  metrics.observers.observeStore('goods', {
+    kind: 'pipeline',
+    type: 'read',
+    node: 'a:1',
+    size: 2,
+    failed: 0,
+    durationMs: 1,
   });
-  metrics.observe({
-    kind: 'doctor',
-    event: {
-      kind: 'doctor-window',
-      findings: [{ check: 'store-cpu', severity: 'warning', count: 1 }],
-      durationMs: 1,
-    },
+  metrics.observers.observeDoctor({
+    kind: 'doctor-window',
+    findings: [{ check: 'store-cpu', severity: 'warning', count: 1 }],
+    durationMs: 1,
   });
   const { samples, types } = await scrape(metrics);
   const used = new Set(samples.flatMap(({ labels }) => Object.keys(labels)));
@@ -167,7 +173,7 @@ test('concurrent scrapes share one page, and a failed scrape does not affect the
 
 test('two sets of metrics in one process are independent', async (context) => {
   const [one, two] = [start(context), start(context)];
-  one.observe(hit);
+  one.observers.observeRequest(hit);
   const labels = { domain: 'goods', outcome: 'hit-l1', route: 'search' };
   assert.equal((await scrape(one)).value('serpcache_requests_total', labels), 1);
   assert.equal((await scrape(two)).value('serpcache_requests_total', labels), 0);

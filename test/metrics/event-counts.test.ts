@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createEventCounts, reportersOf } from '../../src/metrics/events.ts';
+import { createEventCounts } from '../../src/metrics/events.ts';
 import { DURATION_BOUNDS_MS } from '../../src/operations/meter/figures.ts';
 
-/** Counts behind the reporters of the service, as they run there. */
+/** Counts with their observers. */
 function counting() {
   const counts = createEventCounts(['goods', 'auto']);
-  return { ...reportersOf(() => {}, counts), reading: counts.read };
+  return { ...counts.observers, reading: counts.read };
 }
 
 const read = (result: 'value' | 'absent' | 'store-slow' | 'store-down', durationMs: number) =>

@@ -20,10 +20,10 @@ function start() {
 
 test('a breaker that opens is a warning, other changes of it are information', () => {
   const { events, lines } = start();
-  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'breaker', node: 'a:1', state: 'open' } });
-  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'breaker', node: 'a:1', state: 'half-open' } });
-  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'breaker', target: 'goods', state: 'open' } });
-  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'breaker', target: 'goods', state: 'closed' } });
+  events.observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
+  events.observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'half-open' });
+  events.observeGuard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
+  events.observeGuard('goods', { kind: 'breaker', target: 'goods', state: 'closed' });
   assert.deepEqual(lines, [
     ['warn', 'store node: breaker open', { domain: 'goods', node: 'a:1', state: 'open' }],
     ['info', 'store node: breaker half-open', { domain: 'goods', node: 'a:1', state: 'half-open' }],
@@ -34,21 +34,19 @@ test('a breaker that opens is a warning, other changes of it are information', (
 
 test('topology and connections are logged for debugging, events of single requests are not logged', () => {
   const { events, lines } = start();
-  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'topology', detail: 'b:2 joined' } });
-  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'connection', node: 'b:2', state: 'open' } });
-  events.observe({
-    kind: 'store',
-    domain: 'goods',
-    event: { kind: 'command', operation: 'read', node: 'b:2', result: 'store-slow', durationMs: 50 },
+  events.observeStore('goods', { kind: 'topology', detail: 'b:2 joined' });
+  events.observeStore('goods', { kind: 'connection', node: 'b:2', state: 'open' });
+  events.observeStore('goods', {
+    kind: 'command',
+    operation: 'read',
+    node: 'b:2',
+    result: 'store-slow',
+    durationMs: 50,
   });
-  events.observe({
-    kind: 'store',
-    domain: 'goods',
-    event: { kind: 'pipeline', type: 'read', node: 'b:2', size: 3, failed: 3, durationMs: 50 },
-  });
-  events.observe({ kind: 'store', domain: 'goods', event: { kind: 'late', node: 'b:2', hit: true, durationMs: 60 } });
-  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'shed', target: 'goods', why: 'queue-full' } });
-  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'permit', target: 'goods', queuedMs: 1 } });
+  events.observeStore('goods', { kind: 'pipeline', type: 'read', node: 'b:2', size: 3, failed: 3, durationMs: 50 });
+  events.observeStore('goods', { kind: 'late', node: 'b:2', hit: true, durationMs: 60 });
+  events.observeGuard('goods', { kind: 'shed', target: 'goods', why: 'queue-full' });
+  events.observeGuard('goods', { kind: 'permit', target: 'goods', queuedMs: 1 });
   assert.deepEqual(
     lines.map(([level, message]) => [level, message]),
     [
@@ -62,7 +60,7 @@ test('one line says why a store is not ready, and one more half a minute later, 
   const { events, lines, clock } = start();
   const fail = (reason: StoreReason): void => {
     const event = { kind: 'connection', node: 'a:1', state: 'failed', reason, detail: 'words' } as const;
-    events.observe({ kind: 'store', domain: 'goods', event });
+    events.observeStore('goods', event);
   };
   for (let index = 0; index < 1000; index += 1) fail('refused');
   fail('timeout');
@@ -82,13 +80,13 @@ test('stores that are not ready write five lines a second at most', () => {
   const storm = (): void => {
     for (let index = 0; index < 1000; index += 1) {
       const event = { kind: 'connection', node: `n${index}:1`, state: 'failed', reason: 'refused' } as const;
-      events.observe({ kind: 'store', domain: `domain-${index % 100}`, event });
+      events.observeStore(`domain-${index % 100}`, event);
     }
   };
   storm();
   assert.equal(lines.length, 5);
   // Lines of other kinds are not held back.
-  events.observe({ kind: 'guard', domain: 'goods', event: { kind: 'breaker', target: 'goods', state: 'open' } });
+  events.observeGuard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
   assert.equal(lines.length, 6);
   clock.advance(1000);
   storm();
@@ -99,8 +97,8 @@ test('refused tokens write one line a second per listener, with the count of tho
   const { events, lines, clock } = start();
   const guess = (): void => {
     for (let index = 0; index < 1000; index += 1) {
-      events.observe({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
-      events.observe({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
+      events.observeToken({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
+      events.observeToken({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
     }
   };
   guess();
@@ -123,8 +121,8 @@ test('two fleets that write over each other write two lines a second, with the c
   const { events, lines, clock } = start();
   const storm = (): void => {
     for (let index = 0; index < 100; index += 1) {
-      events.observe({ kind: 'control', event: { kind: 'control-corrupt', domain: 'goods', detail: `${index}` } });
-      events.observe({ kind: 'control', event: { kind: 'control-restored', domain: 'goods', revision: index } });
+      events.observeControl({ kind: 'control-corrupt', domain: 'goods', detail: `${index}` });
+      events.observeControl({ kind: 'control-restored', domain: 'goods', revision: index });
     }
   };
   storm();
@@ -138,17 +136,14 @@ test('changes of a shadow and of a placement are information, and copies are not
   const { events, lines } = start();
   const shadow = { kind: 'shadow-changed', domain: 'goods', candidate: 'new', fraction: 0.1, reads: 3 } as const;
   for (const state of ['begun', 'changed', 'ended'] as const) {
-    events.observe({ kind: 'shadow', event: { ...shadow, state } });
+    events.observeShadow({ ...shadow, state });
   }
   const placement = { kind: 'placement-changed', domain: 'goods', active: 'old' } as const;
   for (const phase of ['prepared', 'committed', 'settled', 'configured'] as const) {
-    events.observe({ kind: 'shadow', event: { ...placement, phase } });
+    events.observeShadow({ ...placement, phase });
   }
-  events.observe({
-    kind: 'shadow',
-    event: { kind: 'shadow-copy', domain: 'goods', type: 'read', result: 'dropped' },
-  });
-  events.observe({ kind: 'shadow', event: { kind: 'shadow-compared', domain: 'goods', result: 'wrong' } });
+  events.observeShadow({ kind: 'shadow-copy', domain: 'goods', type: 'read', result: 'dropped' });
+  events.observeShadow({ kind: 'shadow-compared', domain: 'goods', result: 'wrong' });
   assert.deepEqual(
     lines.map(([level, message]) => [level, message.split(/[:;] /)[0]]),
     [...Array.from({ length: 3 }, () => ['info', 'shadow']), ...Array.from({ length: 4 }, () => ['info', 'placement'])],
@@ -164,9 +159,9 @@ test('an undeclared store, a silent control store during a cut-over and an unwri
   const { events, lines } = start();
   for (const phase of ['unknown-store', 'isolated'] as const) {
     const event = { kind: 'placement-changed', domain: 'goods', phase, active: 'old', other: 'new' } as const;
-    events.observe({ kind: 'shadow', event });
+    events.observeShadow(event);
   }
-  events.observe({ kind: 'shadow', event: { kind: 'shadow-unwritten', id: 's', detail: 'disk full' } });
+  events.observeShadow({ kind: 'shadow-unwritten', id: 's', detail: 'disk full' });
   assert.deepEqual(
     lines.map(([level]) => level),
     ['warn', 'warn', 'warn'],
@@ -180,12 +175,9 @@ test('critical findings and warnings are logged as warnings when raised; info an
   const { events, lines } = start();
   const subject = '10.0.0.7:6379 (store of goods)';
   const report = (change: 'raised' | 'cleared', severity: 'critical' | 'warning' | 'info'): void =>
-    events.observe({
-      kind: 'doctor',
-      event: {
-        kind: 'doctor-finding',
-        line: { atMs: 1, change, check: 'store-evictions', severity, subject, evidence: '300 a second.' },
-      },
+    events.observeDoctor({
+      kind: 'doctor-finding',
+      line: { atMs: 1, change, check: 'store-evictions', severity, subject, evidence: '300 a second.' },
     });
   for (const severity of ['critical', 'warning', 'info'] as const) report('raised', severity);
   for (const severity of ['critical', 'warning', 'info'] as const) report('cleared', severity);
@@ -206,7 +198,7 @@ test('critical findings and warnings are logged as warnings when raised; info an
     subject,
     evidence: '300 a second.',
   });
-  events.observe({ kind: 'doctor', event: { kind: 'doctor-window', findings: [], durationMs: 20 } });
+  events.observeDoctor({ kind: 'doctor-window', findings: [], durationMs: 20 });
   assert.equal(lines.length, 6, 'a look is not logged');
 });
 
@@ -214,9 +206,9 @@ test('dropped spans write one line a second, with the count of those held back; 
   const { events, lines, clock } = start();
   const drop = (): void => {
     for (let index = 0; index < 100; index += 1)
-      events.observe({ kind: 'tracing', outcome: 'dropped', spans: 512, detail: 'ECONNREFUSED' });
+      events.observeTracing({ kind: 'tracing', outcome: 'dropped', spans: 512, detail: 'ECONNREFUSED' });
   };
-  events.observe({ kind: 'tracing', outcome: 'exported', spans: 512 });
+  events.observeTracing({ kind: 'tracing', outcome: 'exported', spans: 512 });
   assert.equal(lines.length, 0);
   drop();
   clock.advance(1000);
@@ -231,6 +223,6 @@ test('dropped spans write one line a second, with the count of those held back; 
 test('the line of a failed engine call has the trace of its search', () => {
   const { events, lines } = start();
   const failed = { kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 9 } as const;
-  events.observe({ kind: 'search', event: { ...failed, detail: 'timed out', traceId: 'ab'.repeat(16) } });
+  events.observeSearch({ ...failed, detail: 'timed out', traceId: 'ab'.repeat(16) });
   assert.equal(lines[0]?.[2]['trace_id'], 'ab'.repeat(16));
 });

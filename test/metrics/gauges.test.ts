@@ -59,16 +59,13 @@ test('gauges show the state of each domain at the time of the scrape', async (co
 test('findings of the doctor are shown by check and severity, and fall to 0 when they are gone', async (context) => {
   const metrics = start(context);
   const look = (evictions: number, durationMs: number): void =>
-    metrics.observe({
-      kind: 'doctor',
-      event: {
-        kind: 'doctor-window',
-        findings: [
-          { check: 'store-evictions', severity: 'warning', count: evictions },
-          { check: 'store-unreachable', severity: 'critical', count: 0 },
-        ],
-        durationMs,
-      },
+    metrics.observers.observeDoctor({
+      kind: 'doctor-window',
+      findings: [
+        { check: 'store-evictions', severity: 'warning', count: evictions },
+        { check: 'store-unreachable', severity: 'critical', count: 0 },
+      ],
+      durationMs,
     });
   const evictions = { check: 'store-evictions', severity: 'warning' };
   assert.equal((await scrape(metrics)).value('serpcache_doctor_findings', evictions), undefined);

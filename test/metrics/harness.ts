@@ -95,9 +95,9 @@ export const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 /** Metrics of a store with a node, after a traced search and a pipeline with a failed command. */
 export function filled(context: TestContext): Metrics {
   const metrics = start(context, () => DOMAINS.map((name) => statusOf(name, { store: nodes('a:1') })));
-  metrics.observe({ ...hit, traceId: TRACE });
+  metrics.observers.observeRequest({ ...hit, traceId: TRACE });
   const pipeline = { kind: 'pipeline', type: 'read', node: 'a:1', size: 3, failed: 1, durationMs: 2 } as const;
-  metrics.observe({ kind: 'store', domain: 'goods', event: pipeline });
+  metrics.observers.observeStore('goods', pipeline);
   return metrics;
 }
 

@@ -123,16 +123,22 @@ test('pipelines are counted under their published names, with type and quantile'
   const metrics = start(context);
   for (let size = 1; size <= 100; size += 1) {
     const failed = size > 98 ? 3 : 0;
-    metrics.observe({
-      kind: 'store',
-      domain: 'goods',
-      event: { kind: 'pipeline', type: 'read', node: 'a:1', size, failed, durationMs: size },
+    metrics.observers.observeStore('goods', {
+      kind: 'pipeline',
+      type: 'read',
+      node: 'a:1',
+      size,
+      failed,
+      durationMs: size,
     });
   }
-  metrics.observe({
-    kind: 'store',
-    domain: 'auto',
-    event: { kind: 'pipeline', type: 'write', node: 'b:1', size: 7, failed: 0, durationMs: 2 },
+  metrics.observers.observeStore('auto', {
+    kind: 'pipeline',
+    type: 'write',
+    node: 'b:1',
+    size: 7,
+    failed: 0,
+    durationMs: 2,
   });
   const { value } = await scrape(metrics);
   assert.equal(value('redis_pipeline_batch_size_summary_count', { type: 'read' }), 100);
@@ -155,7 +161,7 @@ test('pipelines are counted under their published names, with type and quantile'
 
 test('a latency is counted in every bucket at or above it, from 50 µs to 5 s', async (context) => {
   const metrics = start(context);
-  for (const durationMs of [0.01, 0.05, 0.06, 5000, 9000]) metrics.observe({ ...hit, durationMs });
+  for (const durationMs of [0.01, 0.05, 0.06, 5000, 9000]) metrics.observers.observeRequest({ ...hit, durationMs });
   const { samples, value } = await scrape(metrics);
   const labels = { domain: 'goods', outcome: 'hit-l1' };
   const buckets = samples.filter(({ name }) => name === 'serpcache_request_duration_seconds_bucket');
@@ -202,42 +208,34 @@ test('every outcome and every miss reason of every domain is shown from the star
 
 test('each event counts in its own series', async (context) => {
   const metrics = start(context);
-  metrics.observe({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
-  metrics.observe({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
-  metrics.observe({ kind: 'search', event: { kind: 'miss', domain: 'goods', reason: 'node-open' } });
-  metrics.observe({
-    kind: 'search',
-    event: { kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 3000 },
-  });
-  metrics.observe({
-    kind: 'search',
-    event: { kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 },
-  });
-  metrics.observe({ kind: 'search', event: { kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 } });
-  metrics.observe({ kind: 'search', event: { kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' } });
-  metrics.observe({ kind: 'search', event: { kind: 'refresh', domain: 'auto', result: 'from-store' } });
-  metrics.observe({
-    kind: 'store',
+  metrics.observers.observeRequest({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
+  metrics.observers.observeRequest({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
+  metrics.observers.observeSearch({ kind: 'miss', domain: 'goods', reason: 'node-open' });
+  metrics.observers.observeSearch({
+    kind: 'engine',
     domain: 'goods',
-    event: {
-      kind: 'command',
-      operation: 'read',
-      node: 'a:1',
-      result: 'store-slow',
-      durationMs: 50,
-    },
+    result: 'engine-timeout',
+    late: false,
+    durationMs: 3000,
   });
-  metrics.observe({ kind: 'store', domain: 'goods', event: { kind: 'late', node: 'a:1', hit: true, durationMs: 90 } });
-  metrics.observe({ kind: 'store', domain: 'goods', event: { kind: 'breaker', node: 'a:1', state: 'open' } });
-  metrics.observe({
-    kind: 'store',
-    domain: 'goods',
-    event: { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' },
+  metrics.observers.observeSearch({ kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 });
+  metrics.observers.observeSearch({ kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 });
+  metrics.observers.observeSearch({ kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' });
+  metrics.observers.observeSearch({ kind: 'refresh', domain: 'auto', result: 'from-store' });
+  metrics.observers.observeStore('goods', {
+    kind: 'command',
+    operation: 'read',
+    node: 'a:1',
+    result: 'store-slow',
+    durationMs: 50,
   });
-  metrics.observe({ kind: 'store', domain: 'goods', event: { kind: 'topology', detail: 'a:1 left' } });
-  metrics.observe({ kind: 'guard', domain: 'auto', event: { kind: 'breaker', target: 'auto', state: 'half-open' } });
-  metrics.observe({ kind: 'guard', domain: 'auto', event: { kind: 'shed', target: 'auto', why: 'queue-expired' } });
-  metrics.observe({ kind: 'guard', domain: 'auto', event: { kind: 'permit', target: 'auto', queuedMs: 12 } });
+  metrics.observers.observeStore('goods', { kind: 'late', node: 'a:1', hit: true, durationMs: 90 });
+  metrics.observers.observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
+  metrics.observers.observeStore('goods', { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' });
+  metrics.observers.observeStore('goods', { kind: 'topology', detail: 'a:1 left' });
+  metrics.observers.observeGuard('auto', { kind: 'breaker', target: 'auto', state: 'half-open' });
+  metrics.observers.observeGuard('auto', { kind: 'shed', target: 'auto', why: 'queue-expired' });
+  metrics.observers.observeGuard('auto', { kind: 'permit', target: 'auto', queuedMs: 12 });
   const { value } = await scrape(metrics);
   const expected: readonly [name: string, labels: Record<string, string>, value: number][] = [
     ['serpcache_requests_total', { domain: 'goods', outcome: 'shed', route: 'search' }, 1],
@@ -282,15 +280,20 @@ test('spans are counted by what became of them, from zero', async (context) => {
   const metrics = start(context);
   const count = async (outcome: string) => (await scrape(metrics)).value('serpcache_spans_total', { outcome });
   assert.deepEqual([await count('exported'), await count('dropped')], [0, 0]);
-  metrics.observe({ kind: 'tracing', outcome: 'exported', spans: 40 });
-  metrics.observe({ kind: 'tracing', outcome: 'dropped', spans: 3, detail: 'ECONNREFUSED' });
+  metrics.observers.observeTracing({ kind: 'tracing', outcome: 'exported', spans: 40 });
+  metrics.observers.observeTracing({ kind: 'tracing', outcome: 'dropped', spans: 3, detail: 'ECONNREFUSED' });
   assert.deepEqual([await count('exported'), await count('dropped')], [40, 3]);
 });
 
 test('refused bearer tokens are counted by result, from zero', async (context) => {
   const metrics = start(context);
-  metrics.observe({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
-  metrics.observe({ kind: 'token', listener: 'public', result: 'ignored', address: 'address:192.0.2.1' });
+  metrics.observers.observeToken({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
+  metrics.observers.observeToken({
+    kind: 'token',
+    listener: 'public',
+    result: 'ignored',
+    address: 'address:192.0.2.1',
+  });
   const { value } = await scrape(metrics);
   assert.deepEqual(
     ['ignored', 'wrong', 'throttled'].map((reason) => value('serpcache_http_refused_tokens_total', { reason })),
@@ -300,9 +303,9 @@ test('refused bearer tokens are counted by result, from zero', async (context) =
 
 test('events of the control document are counted by kind', async (context) => {
   const metrics = start(context);
-  metrics.observe({ kind: 'control', event: { kind: 'control-changed', domain: 'goods', revision: 3, own: true } });
-  metrics.observe({ kind: 'control', event: { kind: 'overlay', domain: 'goods', drill: 'd', state: 'void' } });
-  metrics.observe({ kind: 'popularity', event: { kind: 'popularity-dropped', domain: 'auto', queries: 30 } });
+  metrics.observers.observeControl({ kind: 'control-changed', domain: 'goods', revision: 3, own: true });
+  metrics.observers.observeControl({ kind: 'overlay', domain: 'goods', drill: 'd', state: 'void' });
+  metrics.observers.observePopularity({ kind: 'popularity-dropped', domain: 'auto', queries: 30 });
   const page = await scrape(metrics);
   const events = (event: string) => page.value('serpcache_control_events_total', { domain: 'goods', event });
   assert.deepEqual([events('control-changed'), events('drill-void')], [1, 1]);
@@ -313,10 +316,10 @@ test('events of the control document are counted by kind', async (context) => {
 test('copies are counted by type and result, comparisons by result', async (context) => {
   const metrics = start(context);
   const copy = { kind: 'shadow-copy', domain: 'goods', type: 'read' } as const;
-  metrics.observe({ kind: 'shadow', event: { ...copy, result: 'sent' } });
-  metrics.observe({ kind: 'shadow', event: { ...copy, result: 'sent' } });
-  metrics.observe({ kind: 'shadow', event: { ...copy, type: 'write', result: 'dropped' } });
-  metrics.observe({ kind: 'shadow', event: { kind: 'shadow-compared', domain: 'goods', result: 'wrong' } });
+  metrics.observers.observeShadow({ ...copy, result: 'sent' });
+  metrics.observers.observeShadow({ ...copy, result: 'sent' });
+  metrics.observers.observeShadow({ ...copy, type: 'write', result: 'dropped' });
+  metrics.observers.observeShadow({ kind: 'shadow-compared', domain: 'goods', result: 'wrong' });
   const { value } = await scrape(metrics);
   const copies = (type: string, outcome: string) =>
     value('serpcache_shadow_copies_total', { domain: 'goods', type, outcome });

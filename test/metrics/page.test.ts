@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Counter, Registry } from 'prom-client';
-import { createHistogram, registerSamples } from '../../src/metrics/family.ts';
-import { pageFormatOf, writePage } from '../../src/metrics/page.ts';
+import { createRegistries, pageFormatOf, registerSamples } from '../../src/metrics/page.ts';
+import { createCounter, createHistogram } from '../../src/metrics/series.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { filled, parseExposition, TRACE } from './harness.ts';
 
@@ -74,27 +73,27 @@ test('a page in OpenMetrics ends with its mark, and a counter has the suffix of 
   );
 });
 
-test('special characters of labels and help texts, and values that are no numbers, are written as each format says', async () => {
-  const registry = new Registry();
+test('special characters of labels and help texts, and infinite values, are written as each format says', async () => {
+  const registries = createRegistries();
   const name = 'strange';
-  registerSamples({ registry, name, help: 'a "b" \\ c\nd', type: 'gauge' }, () => [
-    { labels: { label: 'x"y\\z\nw' }, value: Number.NaN },
+  registerSamples(registries, { name, help: 'a "b" \\ c\nd', type: 'gauge' }, () => [
+    { labels: { label: 'x"y\\z\nw' }, value: -1.5 },
     { labels: { label: 'high' }, sharedLabels: { shared: 's' }, value: Number.POSITIVE_INFINITY },
     { labels: {} as Record<string, string>, value: 1e-7 },
   ]);
   const samples = [
-    String.raw`strange{label="x\"y\\z\nw"} NaN`,
+    String.raw`strange{label="x\"y\\z\nw"} -1.5`,
     'strange{label="high",shared="s"} +Inf',
     'strange 1e-7',
   ];
-  assert.deepEqual((await writePage(registry, 'text')).body.split('\n'), [
+  assert.deepEqual((await registries.text.metrics()).split('\n'), [
     String.raw`# HELP strange a "b" \\ c\nd`,
     '# TYPE strange gauge',
     ...samples,
     '',
   ]);
-  assert.deepEqual((await writePage(registry, 'openmetrics')).body.split('\n'), [
-    String.raw`# HELP strange a \"b\" \\ c\nd`,
+  assert.deepEqual((await registries.openmetrics.metrics()).split('\n'), [
+    String.raw`# HELP strange a "b" \\ c\nd`,
     '# TYPE strange gauge',
     ...samples,
     '# EOF',
@@ -103,39 +102,38 @@ test('special characters of labels and help texts, and values that are no number
 });
 
 test('writing OpenMetrics renames no metric', async () => {
-  const registry = new Registry();
-  new Counter({ name: 'things_total', help: 'Things.', registers: [registry] }).inc(2);
-  const before = (await writePage(registry, 'text')).body;
-  const open = (await writePage(registry, 'openmetrics')).body;
-  assert.equal(open, '# HELP things Things.\n# TYPE things counter\nthings_total 2\n# EOF\n');
-  assert.equal((await writePage(registry, 'text')).body, before);
+  const registries = createRegistries();
+  createCounter({ registries, name: 'things_total', help: 'Things.', labels: { of: ['a'] }, fromZero: true })(2, 'a');
+  const before = await registries.text.metrics();
+  const open = await registries.openmetrics.metrics();
+  assert.equal(open, '# HELP things Things.\n# TYPE things counter\nthings_total{of="a"} 2\n# EOF\n');
+  assert.equal(await registries.text.metrics(), before);
 });
 
 test('each bucket shows its last traced request in OpenMetrics, and none without a trace', async () => {
-  const registry = new Registry();
+  const registries = createRegistries();
   const clock = createFakeClock();
-  const histogram = createHistogram({
-    registry,
+  const observe = createHistogram({
+    registries,
     name: 'took_seconds',
     help: '',
     labels: { domain: ['a', 'b'] },
     clock,
   });
-  const [a, b] = [histogram.at('a'), histogram.at('b')];
-  histogram.observe(a, 0.3, 'first');
+  observe(0.3, 'a', undefined, 'first');
   clock.advance(1500);
-  histogram.observe(a, 0.4, 'second');
+  observe(0.4, 'a', undefined, 'second');
   const atSeconds = clock.wallMs() / 1000;
-  histogram.observe(a, 0.45);
-  histogram.observe(a, 9000, 'slow');
-  histogram.observe(a, 3, 'x'.repeat(65));
-  histogram.observe(b, 0.4);
+  observe(0.45, 'a');
+  observe(9000, 'a', undefined, 'slow');
+  observe(3, 'a', undefined, 'x'.repeat(65));
+  observe(0.4, 'b');
   const exemplars = (body: string) => body.split('\n').filter((line) => line.includes(' # '));
-  assert.deepEqual(exemplars((await writePage(registry, 'openmetrics')).body), [
+  assert.deepEqual(exemplars(await registries.openmetrics.metrics()), [
     `took_seconds_bucket{le="0.0005",domain="a"} 3 # {trace_id="second"} 0.0004 ${atSeconds}`,
     `took_seconds_bucket{le="+Inf",domain="a"} 5 # {trace_id="slow"} 9 ${atSeconds}`,
   ]);
-  assert.deepEqual(exemplars((await writePage(registry, 'text')).body), []);
+  assert.deepEqual(exemplars(await registries.text.metrics()), []);
 });
 
 test('the latency of a traced search has its trace as an exemplar', async (context) => {

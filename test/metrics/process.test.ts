@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 import { test } from 'node:test';
-import { createBucketReader } from '../../src/metrics/event-loop.ts';
-import { openFilesLimitOf } from '../../src/metrics/process.ts';
+import { createBucketReader, openFilesLimitOf } from '../../src/metrics/process.ts';
 import { seededRandom } from '../../src/runtime.ts';
 import { scrape, start } from './harness.ts';
 

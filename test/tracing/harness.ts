@@ -7,8 +7,14 @@ import { createTracing } from '../../src/tracing/tracing.ts';
 
 const START_MS = Date.UTC(2026, 0, 1);
 
-/** The settings that the variables make. */
+function clearVariables(): void {
+  for (const name of Object.keys(process.env)) if (name.startsWith('OTEL_')) delete process.env[name];
+}
+
+/** The settings that the variables make. Until tracing is opened they stand in the environment too, where the packages of OpenTelemetry read them. */
 export function settingsOf(env: Readonly<Record<string, string>>, trustParents = 'none'): TracingSettings {
+  clearVariables();
+  Object.assign(process.env, env);
   const { tracing } = loadSettings({ env, cwd: '/srv' });
   if (tracing === undefined) throw new Error('tracing is off');
   return { ...tracing, trustParents: trustParents as TracingSettings['trustParents'] };
@@ -26,6 +32,7 @@ export async function openTracing(settings: TracingSettings, seed = 1) {
     processId: 'process1',
     observe: (event) => events.push(event),
   })) as Tracing;
+  clearVariables();
   return {
     ...tracing,
     events,

@@ -27,7 +27,8 @@ test('spans arrive with their parents, kinds, facts, links, errors and with time
   const { tracer, close, events, passMs, startNs } = await openTracing(
     settingsOf({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/base`,
-      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20s3cret',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20s3cret, tenant = a=b',
+      OTEL_EXPORTER_OTLP_TRACES_HEADERS: 'tenant=c',
       OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test,service.instance.id=pod-1',
     }),
@@ -81,8 +82,29 @@ test('spans arrive with their parents, kinds, facts, links, errors and with time
   const [{ path, headers } = assert.fail('no request')] = collector.requests;
   assert.equal(path, '/base/v1/traces');
   assert.equal(headers.authorization, 'Bearer s3cret');
+  assert.equal(headers['tenant'], 'c', 'headers of both variables are sent');
   assert.equal(headers['content-type'], 'application/x-protobuf');
   assert.deepEqual(events, [{ kind: 'tracing', outcome: 'exported', spans: 4 }]);
+});
+
+test('OTEL_SERVICE_NAME names the service, before an attribute', async (t) => {
+  const collector = await startCollector();
+  t.after(collector.close);
+  const OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
+  const attributes = 'service.name=other,team=search%20core';
+  for (const env of [{ OTEL_SERVICE_NAME: 'search' }, { OTEL_SERVICE_NAME: '' }]) {
+    const named = { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_RESOURCE_ATTRIBUTES: attributes, ...env };
+    const { tracer, close } = await openTracing(settingsOf(named));
+    trace(tracer);
+    await close();
+  }
+  assert.deepEqual(
+    collector.spans.map(({ resource }) => [resource['service.name'], resource['team']]),
+    [
+      ['search', 'search core'],
+      ['other', 'search core'],
+    ],
+  );
 });
 
 test('a traceparent is continued when its sender is believed, and is a link otherwise', async (t) => {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, promised } from '../../runtime.ts';
-import { described } from '../../schema/fields.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
@@ -158,7 +157,7 @@ const TraceBody = Type.Object({
 
 /** Members depend on the rule or tier. */
 const members = <Of>(description?: string) =>
-  Type.Array(Type.Unsafe<Of>(Type.Record(Type.String(), Type.Unknown())), { ...described(description) });
+  Type.Array(Type.Unsafe<Of>(Type.Record(Type.String(), Type.Unknown())), { description });
 
 const ExplanationBody = Type.Object(
   {

@@ -8,8 +8,8 @@ import { domainsNamed } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import { formatTraceparent, parseTraceparent, type Span, type Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
-import type { SharedHead } from '../lane/reply.ts';
 import type { ReadHeaders } from '../lane/head.ts';
+import type { SharedHead } from '../lane/reply.ts';
 import { problemOf } from '../problems.ts';
 import { PROBLEMS, type Problem, problemResponse, writeProblem } from '../transport/problem.ts';
 import type { Pairs } from '../transport/request-target.ts';
@@ -271,15 +271,14 @@ export function createRequestLog(options: {
       const durationMs = Math.round(event.durationMs * 1000) / 1000;
       const line = {
         requestId,
-        // `traceId` and `ms` are the names of version 0.1.
-        ...(traceId === undefined ? {} : { trace_id: traceId, traceId }),
+        trace_id: traceId,
         route: event.route,
         domain: event.domain,
         outcome: event.outcome,
         ...(event.reason === undefined ? {} : { reason: event.reason }),
         status: event.status,
         ...(code === undefined ? {} : { code }),
-        ...{ duration_ms: durationMs, ms: durationMs },
+        duration_ms: durationMs,
         ...(key === undefined ? {} : { key }),
       };
       if (error === undefined) log.info(line, 'request');

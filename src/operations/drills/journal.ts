@@ -3,7 +3,7 @@ import { BUCKETS } from '../../cache/invalidation.ts';
 import type { OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { createRecordReader, RECORD_ID } from '../../report/record-archive.ts';
-import { amount, count, type Decoded, described, difference, oneOf, share } from '../../schema/fields.ts';
+import { amount, count, type Decoded, difference, oneOf, share } from '../../schema/fields.ts';
 import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
 import { GUARD_ACTIONS, GUARD_FIGURES, type Plan } from './plan.ts';
@@ -19,12 +19,12 @@ const MAX_ITEMS = 1024;
 /** Until 2100: a later time would always be first in the list and cannot be shown. */
 const wallMs = () =>
   Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1), description: 'Milliseconds since 1970-01-01T00:00Z.' });
-const index = (description?: string) => Type.Integer({ minimum: 0, maximum: 255, ...described(description) });
-const name = (description?: string) => Type.String({ maxLength: 300, ...described(description) });
+const index = (description?: string) => Type.Integer({ minimum: 0, maximum: 255, description });
+const name = (description?: string) => Type.String({ maxLength: 300, description });
 const words = () => Type.String({ maxLength: 4000 });
 /** One of the words that this version writes; other versions may have written others. */
 const word = (values: readonly string[], description?: string) =>
-  Type.String({ maxLength: 300, 'x-written': { enum: values }, ...described(description) });
+  Type.String({ maxLength: 300, 'x-written': { enum: values }, description });
 const guardFigure = oneOf(GUARD_FIGURES);
 
 const stage = { holdMs: amount('Duration of the stage in milliseconds.'), title: Type.Optional(words()) };

@@ -1,7 +1,9 @@
 import { Compile } from 'typebox/compile';
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
+import { REASONS } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
+import type { SearchEvent } from '../../search/events.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 import {
   type CohortReading,
@@ -79,6 +81,19 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
       engine: { ...calls, ...engine() },
       cohorts: cohorts.map(cohort),
     }),
+  };
+}
+
+/** The callbacks that count the events of each domain in its meter. */
+export function meterEvents(meters: ReadonlyMap<string, Pick<Meter, 'noteRequest' | 'noteEngine'>>) {
+  return {
+    observeRequest: (event: MeteredRequest & { readonly domain: string }): void => {
+      meters.get(event.domain)?.noteRequest(event);
+    },
+    observeSearch: (event: SearchEvent): void => {
+      if (event.kind !== 'engine') return;
+      meters.get(event.domain)?.noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
+    },
   };
 }
 

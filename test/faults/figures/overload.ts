@@ -85,7 +85,7 @@ const AIMD: Limiter = { name: 'aimd', loads: [2, 5, 10], changes: { engine: { ma
 const OFF: Limiter = {
   name: 'off',
   loads: [1, 2, 10],
-  changes: { engine: { maxConcurrent: 512, maxQueued: 10_000 }, domain: { without: ['limit', 'shedding'] } },
+  changes: { engine: { maxConcurrent: 512, maxQueued: 10_000 }, without: ['limit', 'shedding'] },
 };
 /** The settings of an operator who knows the capacity. */
 const knownCapacity = (slots: number): Changes => ({ engine: { maxConcurrent: slots, limit: 'fixed' } });
