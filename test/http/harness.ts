@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import inject, { type InjectOptions } from 'light-my-request';
 import pino from 'pino';
 import type { RequestEvent } from '../../src/http/events.ts';
@@ -67,15 +68,17 @@ export function publicServer(context: Context, { fake, page, ...options }: Optio
     ...options,
   });
   context.after(() => server.close());
-  const { app } = server;
+  Object.assign(server.app, { inject: injectorOf(server.app) });
+  return { search, events, connections, tokens, lines, server };
+}
+
+/** Searches are answered before Fastify: an injected request goes in where the listener takes it. */
+export function injectorOf(app: FastifyInstance) {
   const dispatch = (request: unknown, response: unknown) => app.server.emit('request', request, response);
-  // Searches are answered before Fastify: an injected request goes in where the listener takes it.
-  const injected = async (asked: string | InjectOptions) => {
+  return async (asked: string | InjectOptions) => {
     await app.ready();
     return inject(dispatch, asked);
   };
-  Object.assign(app, { inject: injected });
-  return { search, events, connections, tokens, lines, server };
 }
 
 export interface ListeningServer extends TestServer {

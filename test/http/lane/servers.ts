@@ -12,6 +12,7 @@ import type { Clock } from '../../../src/runtime.ts';
 import type { Answer } from '../../../src/search/answer.ts';
 import type { PreparedSearch } from '../../../src/search/key.ts';
 import { createFakeSearch, type FakeSearch } from '../../fakes/search.ts';
+import { injectorOf } from '../harness.ts';
 
 /** Limits of the listeners, which the streams approach. */
 export const LIMITS = { maxUrlBytes: 4096, maxHeadBytes: 4096 + 16 * 1024, maxBodyBytes: 64 * 1024 };
@@ -227,6 +228,7 @@ async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side
   for (const event of ['request', 'checkContinue', 'checkExpectation']) http.on(event, count);
   await new Promise<void>((resolve) => http.listen(path, resolve));
 
+  const inject = injectorOf(server.app);
   const side: Side = {
     name,
     path,
@@ -241,7 +243,7 @@ async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side
       reports = [];
       return taken;
     },
-    fill: (target) => server.app.inject({ url: target, headers: { host: 't', 'accept-encoding': 'identity' } }),
+    fill: (target) => inject({ url: target, headers: { host: 't', 'accept-encoding': 'identity' } }),
     close: () => server.close(),
   };
   preparers.set(side, fake);
