@@ -73,7 +73,7 @@ test('every value that the schema names has its default in values.yaml, and the 
 test('the grace period leaves each part of the service all the time that it may take to close', () => {
   const source = text(root, 'src', 'app.ts');
   const constant = (name: string): number => Number(new RegExp(`^const ${name} = (\\d+);`, 'm').exec(source)?.[1]);
-  const parts = [...source.matchAll(/\bwithin\('/g)].length;
+  const parts = [...source.matchAll(/\bended\('/g)].length;
   const mostMs = parts * constant('CLOSE_MS') + constant('ADMIN_DRAIN_MS');
   const seconds = Number(
     /define "serpcache\.closeSeconds" -}}(\d+)/.exec(text(chart, 'templates', '_helpers.tpl'))?.[1],

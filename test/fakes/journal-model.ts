@@ -108,7 +108,10 @@ function cohortShares({ stages, holdout }: Plan): readonly number[] {
 function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | undefined): Sample['guards'] {
   const now = mean(recent);
   return plan.guards.map(({ figure, max }) => {
-    const value = phaseValue(figure, now, baseline, now.engineInFlight / Math.max(1, now.engineCeiling));
+    const value =
+      figure === 'hitRatioDrop'
+        ? baseline && Math.max(0, ((baseline.hitRatio ?? 0) - (now.cohorts[0]?.hitRatio ?? 0)) * 20)
+        : phaseValue(figure, now, baseline, now.engineInFlight / Math.max(1, now.engineCeiling));
     return { figure, value, broken: value !== undefined && value > max };
   });
 }

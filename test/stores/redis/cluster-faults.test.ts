@@ -111,6 +111,7 @@ describe('a cluster with one faulty node', () => {
       await assertWell();
     });
     await until('the node to serve again', () => isHit(first(sickNames)));
+    await store.close();
   });
 
   test('a killed node: its keys miss at once, the others serve, and it serves again after its restart', async () => {
