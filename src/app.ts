@@ -122,7 +122,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   );
 
   const l1Bytes = settings.domains.reduce((sum, { memory }) => sum + memory.maxBytes, 0);
-  const byName = new Map(domains.map((domain) => [domain.name, domain]));
   const shared = {
     ...options,
     ...observers,
@@ -133,7 +132,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const publicServer = createPublicServer({
     ...shared,
     ...settings.public,
-    clientMaxAgeMs: (domain) => byName.get(domain)?.clientMaxAgeMs ?? 0,
     targetMemoBytes: Math.min(Math.max(TARGET_MEMO_BYTES.min, l1Bytes / 4), TARGET_MEMO_BYTES.max),
     hitSample: settings.log.hitSample,
     tracer: tracing?.tracer,
@@ -273,7 +271,6 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     name,
     control,
     search,
-    clientMaxAgeMs: own.freshness.clientMaxAgeMs,
     operated: {
       name,
       settings: own,

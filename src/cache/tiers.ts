@@ -6,7 +6,6 @@ import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
-import { createSingleflight } from './singleflight.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** The identity of an entry in both tiers. */
@@ -268,4 +267,34 @@ export function ownBytes(value: Buffer): Buffer {
 /** May not be served at all. */
 export function isDenied(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
   return verdict === 'flushed' || verdict === 'suppressed';
+}
+
+/** One call per key in this process, as in golang/groupcache: a caller that comes while it runs gets its result, or its error. */
+interface Singleflight<T> {
+  /**
+   * Joins the call of `key`, or starts it. The key is free again before the first callback is called: a caller that comes
+   * afterwards starts a new call, so an error is never replayed to a later request.
+   */
+  readonly join: (key: string, start: (done: Done<T>) => void, done: Done<T>) => void;
+}
+
+export function createSingleflight<T>(): Singleflight<T> {
+  /** The callers that joined each call after its first one. */
+  const running = new Map<string, Done<T>[]>();
+  return {
+    join: (key, start, done) => {
+      const others = running.get(key);
+      if (others !== undefined) {
+        others.push(done);
+        return;
+      }
+      const joined: Done<T>[] = [];
+      running.set(key, joined);
+      start((error, value) => {
+        running.delete(key);
+        done(error, value);
+        for (const each of joined) each(error, value);
+      });
+    },
+  };
 }

@@ -36,6 +36,8 @@ import type { Tracer } from './trace.ts';
 export interface SearchedDomain extends SearchDomain, ReadPath {
   /** How each tier would treat this search now. Asks no engine and does not count as a use. @throws InvalidSearch */
   readonly explain: (parameters: SearchParameters) => Promise<Explanation>;
+  /** Maximum time that a cache downstream may keep a page. */
+  readonly clientMaxAgeMs: number;
   /** The state of each of its parts: what /readyz and /admin/domains show. */
   readonly status: () => DomainStatus;
 }
@@ -85,7 +87,7 @@ interface DomainEngine {
 }
 
 interface DomainSearchSettings {
-  readonly freshness: LifetimePolicy;
+  readonly freshness: LifetimePolicy & { readonly clientMaxAgeMs: number };
   readonly compression: EncodePageOptions['compression'];
   readonly maxEntryBytes: number;
   /** The maximum time a client waits in all. */
@@ -120,11 +122,10 @@ export function createDomain(options: DomainOptions): Domain {
   const lifetimes = isOn('stale')
     ? settings.freshness
     : { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 };
-  const withStore = store === undefined ? {} : { store };
   const common = { domain: domain.name, clock, random, observe, rules, deadlineMs };
   const entryLimits = { lifetimes, maxEntryBytes, signing: options.signing };
 
-  const tiers = createTiers({ ...common, memory, ...withStore, storeDeadlineMs, ...entryLimits });
+  const tiers = createTiers({ ...common, memory, store, storeDeadlineMs, ...entryLimits });
   const leases =
     store === undefined || !isOn('lease')
       ? undefined
@@ -143,7 +144,7 @@ export function createDomain(options: DomainOptions): Domain {
     engines: engine.engines,
     guard,
     tiers,
-    ...(leases === undefined ? {} : { leases }),
+    leases,
     coalesce: isOn('coalescing'),
     tracer: options.tracer,
   });
@@ -154,9 +155,7 @@ export function createDomain(options: DomainOptions): Domain {
     tiers,
     tierAnswers,
     loader,
-    ...(lifeboat === undefined
-      ? {}
-      : { lifeboat: createLifeboat({ ...common, lifetimes, compression, hides: rules.hides, ...lifeboat }) }),
+    lifeboat: lifeboat && createLifeboat({ ...common, lifetimes, compression, hides: rules.hides, ...lifeboat }),
   });
   const readPath = createReadPath({
     tiers,
@@ -179,24 +178,31 @@ export function createDomain(options: DomainOptions): Domain {
     domain: domain.name,
     engineKind: settings.engine.kind,
     memory,
-    ...withStore,
+    store,
     guard,
     forcedOpen: options.forcedOpen,
     ceiling: guard.ceiling,
     health: engine.health,
-    ...(lifeboat === undefined ? {} : { lifeboat: lifeboat.guard }),
+    lifeboat: lifeboat?.guard,
     controlStanding: options.controlStanding,
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
     flights: loader.size,
   };
   const explained = {
-    ...{ domain, memory, ...withStore, storeDeadlineMs, ...entryLimits },
-    ...{ rules, lastMiss: missPath.lastMiss, clock },
+    domain,
+    memory,
+    store,
+    storeDeadlineMs,
+    ...entryLimits,
+    rules,
+    lastMiss: missPath.lastMiss,
+    clock,
   };
   return {
     ...domain,
     ...readPath,
+    clientMaxAgeMs: settings.freshness.clientMaxAgeMs,
     explain: (parameters) => explain(parameters, explained),
     status: () => statusOf(status),
     warm: createWarmer({ tiers, loader }),

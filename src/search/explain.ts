@@ -100,7 +100,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     bucket: prepared.bucket,
     ...store?.locate(prepared.storeName),
     tiers,
-    ...(lastMiss === undefined ? {} : { lastMiss: { reason: lastMiss.reason, secondsAgo: secondsAgo(lastMiss.atMs) } }),
+    lastMiss: lastMiss && { reason: lastMiss.reason, secondsAgo: secondsAgo(lastMiss.atMs) },
   };
 }
 

@@ -3,13 +3,12 @@ import type { Lease, Leases } from '../cache/lease.ts';
 import type { Lookup, StoredIn, Tiers } from '../cache/tiers.ts';
 import { PRIORITIES, type Priority } from '../resilience/codel-queue.ts';
 import { type EnginePermit, type Guard, within } from '../resilience/guard.ts';
-import { isRefusedBy, SearchError } from '../resilience/search-error.ts';
+import { SearchError } from '../resilience/search-error.ts';
 import { promised } from '../runtime.ts';
-import type { Engine, ResultPage } from './engine.ts';
-import type { SearchEvent } from './events.ts';
+import type { ResultPage } from './engine.ts';
 import type { PreparedSearch } from './key.ts';
-import { type ComputeEntryOptions, computeEntry } from './page.ts';
-import { factsOfLookup, faultOf, formatTraceparent, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
+import { type AskEngineOptions, askEngine, type ComputeEntryOptions, computeEntry } from './page.ts';
+import { factsOfLookup, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
 
 /**
  * Loads pages that the cache does not have, one load per key for clients and refreshes alike. A load gets a permit from
@@ -66,21 +65,15 @@ interface Loaded {
   readonly stored: StoredIn;
 }
 
-interface LoaderOptions extends ComputeEntryOptions {
-  readonly domain: string;
-  /** One per endpoint, all over the same index; the guard chooses the endpoint. */
-  readonly engines: readonly Engine[];
+interface LoaderOptions extends ComputeEntryOptions, AskEngineOptions {
   readonly guard: Pick<Guard, 'admit'>;
   readonly tiers: Tiers;
   /** Absent where there is no store. */
   readonly leases?: Leases;
   /** False: every search is its own load (to measure the effect of coalescing). */
   readonly coalesce: boolean;
-  /** The engine's deadline. A later reply is reported as late. */
-  readonly deadlineMs: number;
   /** Traces the loads in the background. */
   readonly tracer?: Tracer | undefined;
-  readonly observe: (event: SearchEvent) => void;
 }
 
 /** Maximum time that a refusal waits for a late store reply, which mostly comes soon after its deadline. */
@@ -113,12 +106,12 @@ type Turn =
   | { readonly kind: 'elsewhere'; readonly leases: Leases };
 
 export function createLoader(options: LoaderOptions): Loader {
-  const { domain, engines, guard, tiers, leases, clock, deadlineMs, observe } = options;
+  const { domain, guard, tiers, leases, clock, deadlineMs } = options;
   /** The running loads, by key. */
   const loads = new Map<string, Flight>();
   let uncoalesced = 0;
 
-  /** EnginePermit → L1 again → lease → engine → store. */
+  /** Permit → L1 again → lease → engine → store. */
   const compute = async (load: Load): Promise<Loaded> => {
     const { prepared, context } = load;
     for (;;) {
@@ -189,7 +182,7 @@ export function createLoader(options: LoaderOptions): Loader {
     const { prepared, context, storeIsUp } = load;
     const ask = (endpoint: number, signal: AbortSignal): Promise<ResultPage> => {
       context.begin('here');
-      return askEngine(prepared, endpoint, signal, context.span);
+      return askEngine(prepared, { endpoint, signal, above: context.span }, options);
     };
     try {
       const entry = await computeEntry(prepared, permit, ask, options);
@@ -197,34 +190,6 @@ export function createLoader(options: LoaderOptions): Loader {
       return { entry, from: 'engine', stored };
     } catch (error) {
       lease?.release();
-      throw error;
-    }
-  };
-
-  const askEngine = async (
-    prepared: PreparedSearch,
-    endpoint: number,
-    signal: AbortSignal,
-    above: Span | undefined,
-  ): Promise<ResultPage> => {
-    const startedMs = clock.monotonicMs();
-    const span = above?.begin('engine', { 'serpcache.endpoint': endpoint });
-    const report = (result: Extract<SearchEvent, { kind: 'engine' }>['result'], detail?: string): void => {
-      const durationMs = clock.monotonicMs() - startedMs;
-      const late = durationMs > deadlineMs;
-      observe({ kind: 'engine', domain, result, late, durationMs, detail, traceId: span?.traceId });
-    };
-    try {
-      const engine = engines[endpoint];
-      if (engine === undefined) throw new Error(`no engine ${endpoint}`);
-      const page = await engine.search(prepared.request, signal, span && formatTraceparent(span));
-      const result = page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole';
-      span?.end({ 'serpcache.result': result, 'serpcache.results': page.results.length });
-      report(result, page.partial);
-      return page;
-    } catch (error) {
-      span?.end(undefined, faultOf(error));
-      if (isRefusedBy('engine', error)) report(error.reason, error.message);
       throw error;
     }
   };

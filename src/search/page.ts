@@ -3,10 +3,13 @@ import { type Coding, type Entry, type LifetimePolicy, lifetimesOf } from '../ca
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { Signing } from '../cache/signing.ts';
 import type { EnginePermit } from '../resilience/guard.ts';
+import { isRefusedBy } from '../resilience/search-error.ts';
 import type { Clock } from '../runtime.ts';
 import type { SearchRequest } from './domain.ts';
-import type { ResultPage } from './engine.ts';
+import type { Engine, ResultPage } from './engine.ts';
+import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
+import { faultOf, formatTraceparent, type Span } from './trace.ts';
 
 export interface EncodePageOptions {
   readonly lifetimes: LifetimePolicy;
@@ -44,6 +47,45 @@ export async function computeEntry(
   const costMs = clock.monotonicMs() - bornMs;
   const shown = withoutSuppressed(page, rules.hides());
   return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs }, options);
+}
+
+export interface AskEngineOptions {
+  readonly domain: string;
+  /** One per endpoint, all over the same index; the guard chooses the endpoint. */
+  readonly engines: readonly Engine[];
+  /** The engine's deadline. A later reply is reported as late. */
+  readonly deadlineMs: number;
+  readonly clock: Clock;
+  readonly observe: (event: SearchEvent) => void;
+}
+
+/** One search on one endpoint, reported with its result. @throws what the engine throws */
+export async function askEngine(
+  { request }: PreparedSearch,
+  call: { readonly endpoint: number; readonly signal: AbortSignal; readonly above: Span | undefined },
+  { domain, engines, deadlineMs, clock, observe }: AskEngineOptions,
+): Promise<ResultPage> {
+  const { endpoint, signal, above } = call;
+  const startedMs = clock.monotonicMs();
+  const span = above?.begin('engine', { 'serpcache.endpoint': endpoint });
+  const report = (result: Extract<SearchEvent, { kind: 'engine' }>['result'], detail?: string): void => {
+    const durationMs = clock.monotonicMs() - startedMs;
+    const late = durationMs > deadlineMs;
+    observe({ kind: 'engine', domain, result, late, durationMs, detail, traceId: span?.traceId });
+  };
+  try {
+    const engine = engines[endpoint];
+    if (engine === undefined) throw new Error(`no engine ${endpoint}`);
+    const page = await engine.search(request, signal, span && formatTraceparent(span));
+    const result = page.partial !== undefined ? 'partial' : page.results.length === 0 ? 'empty' : 'whole';
+    span?.end({ 'serpcache.result': result, 'serpcache.results': page.results.length });
+    report(result, page.partial);
+    return page;
+  } catch (error) {
+    span?.end(undefined, faultOf(error));
+    if (isRefusedBy('engine', error)) report(error.reason, error.message);
+    throw error;
+  }
 }
 
 /**

@@ -99,9 +99,7 @@ export function statusOf(parts: StatusParts): DomainStatus {
       controlStanding,
     ),
     memory: memory.usage(),
-    ...(store === undefined
-      ? {}
-      : { store: { state: storeState, nodes, reasons: reasonsOf(store, nodes, storeState) } }),
+    store: store && { state: storeState, nodes, reasons: reasonsOf(store, nodes, storeState) },
     engine: {
       state: engine,
       kind: engineKind,
@@ -116,15 +114,11 @@ export function statusOf(parts: StatusParts): DomainStatus {
       overdue,
       overloaded: guard.limiter.overloaded(),
     },
-    ...(lifeboat === undefined
-      ? {}
-      : {
-          lifeboat: {
-            breaker: lifeboat.balancer.state(),
-            inFlight: lifeboat.limiter.inFlight(),
-            queued: lifeboat.limiter.queued(),
-          },
-        }),
+    lifeboat: lifeboat && {
+      breaker: lifeboat.balancer.state(),
+      inFlight: lifeboat.limiter.inFlight(),
+      queued: lifeboat.limiter.queued(),
+    },
     controlStanding,
     processes: parts.processes(),
     leaseWaiters: parts.leaseWaiters(),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSingleflight } from '../../src/cache/singleflight.ts';
+import { createSingleflight } from '../../src/cache/tiers.ts';
 import { type Done, promised } from '../../src/runtime.ts';
 
 test('a thousand callers of one key are one call and get the same object', async () => {

@@ -34,7 +34,6 @@ export async function startFakePageService(
     log: pino({ level: 'silent' }),
     clock: systemClock,
     random: () => 0,
-    clientMaxAgeMs: () => 30_000,
     maxPageBytes: 2 ** 20,
     maxUrlBytes: 8192,
     maxBodyBytes: 2 ** 16,

@@ -140,6 +140,7 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
         tiers: [],
       };
     },
+    clientMaxAgeMs: 30_000,
     status: () => fake.statuses.find((status) => status.domain === domain.name) ?? fakeStatus(domain.name),
   });
 

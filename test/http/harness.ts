@@ -53,7 +53,6 @@ export function publicServer(context: Context, { fake, page, ...options }: Optio
     log,
     clock,
     random: () => 0.5,
-    clientMaxAgeMs: () => 30_000,
     maxPageBytes: 1_000_000,
     maxUrlBytes: 4096,
     maxBodyBytes: 64 * 1024,

@@ -46,7 +46,6 @@ const server = createPublicServer({
   log: pino({ level: 'silent' }),
   clock: systemClock,
   random: () => 0.5,
-  clientMaxAgeMs: () => 30_000,
   maxPageBytes: 2 ** 24,
   maxUrlBytes: 16 * 2 ** 10,
   maxBodyBytes: 2 ** 20,

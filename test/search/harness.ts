@@ -117,6 +117,7 @@ function startProcess(
     emptyTtlMs: 10_000,
     degradedTtlMs: 5_000,
     jitter: 0,
+    clientMaxAgeMs: 30_000,
     ...options.lifetimes,
   };
   const lifeboat = (): DomainOptions['lifeboat'] => {

@@ -47,7 +47,6 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
     count: createRequestCounter({ observe, requestLog }),
     pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),
     buffers: app.buffers,
-    clientMaxAgeMs: () => 0,
     noStore: true,
     closesConnections: app.drain.closesConnections,
   });

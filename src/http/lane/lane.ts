@@ -158,7 +158,8 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     };
 
     const to = {
-      ...{ socket, keepsAlive },
+      socket,
+      keepsAlive,
       answered: (reply: LaneReply): void => {
         if (reply !== pending) return;
         pending = undefined;

@@ -275,11 +275,11 @@ export function createRequestLog(options: {
         route: event.route,
         domain: event.domain,
         outcome: event.outcome,
-        ...(event.reason === undefined ? {} : { reason: event.reason }),
+        reason: event.reason,
         status: event.status,
-        ...(code === undefined ? {} : { code }),
+        code,
         duration_ms: durationMs,
-        ...(key === undefined ? {} : { key }),
+        key,
       };
       if (error === undefined) log.info(line, 'request');
       else log.error({ ...line, err: error }, 'request failed through a fault of ours');

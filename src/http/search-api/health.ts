@@ -81,8 +81,8 @@ export function readinessOf(options: ReadinessOptions): HealthAnswer {
     status: status === 'ready' || status === 'degraded' ? 200 : 503,
     body: {
       status,
-      ...(pressure === undefined ? {} : { process: processPart(pressure) }),
-      ...(findings === undefined ? {} : { findings: countsOnly(findings) }),
+      process: pressure && processPart(pressure),
+      findings: findings && countsOnly(findings),
       domains: domains.map(part),
     },
   };
@@ -110,7 +110,7 @@ function part({ domain, state, memory, store, engine, controlStanding, flights }
     domain,
     state,
     memory: { entries: memory.entries, bytes: memory.bytes, maxBytes: memory.maxBytes },
-    ...(store === undefined ? {} : { store: storePart(store) }),
+    store: store && storePart(store),
     engine: { state: engineState, kind, breaker, reachable, inFlight, queued },
     control: controlStanding,
     flights,

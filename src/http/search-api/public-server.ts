@@ -38,8 +38,6 @@ export interface PublicServerOptions {
   readonly log: Logger;
   readonly clock: Clock;
   readonly random: () => number;
-  /** `freshness.clientMaxAgeMs` of a domain. */
-  readonly clientMaxAgeMs: (domain: string) => number;
   /** The largest page that any domain may have, inflated. */
   readonly maxPageBytes: number;
   readonly maxUrlBytes: number;
@@ -109,7 +107,7 @@ const LAME_DUCK_MS = 300;
 
 /** The listener for clients: searches, batches, health, the API description, and the pages that are passed in. */
 export function createPublicServer(options: PublicServerOptions): PublicServer {
-  const { domains, observe, log, clock, random, clientMaxAgeMs, maxUrlBytes, maxBodyBytes } = options;
+  const { domains, observe, log, clock, random, maxUrlBytes, maxBodyBytes } = options;
   const { observeToken = () => {}, tracer } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
@@ -131,7 +129,6 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     clock,
     random,
     pageBodies,
-    clientMaxAgeMs,
     maxUrlBytes,
     tracer,
     targetMemoBytes: options.targetMemoBytes,

@@ -170,8 +170,13 @@ export function createHitHeads() {
       return { status, fields, ownAt, isKept: false, bytes: undefined };
     const intoSecondMs = (((nowMs - entry.bornMs) % 1000) + 1000) % 1000;
     const made: HitHead = {
-      ...{ status, fields, ownAt, isKept: true, bytes: undefined },
-      ...{ entityTag: entry.etag, bornMs: entry.bornMs },
+      status,
+      fields,
+      ownAt,
+      isKept: true,
+      bytes: undefined,
+      entityTag: entry.etag,
+      bornMs: entry.bornMs,
       untilMs: nowMs + Math.min(1000 - intoSecondMs, answer.remainingMs % 1000),
     };
     if (target.heads === NO_HEADS) keeping.push(target);

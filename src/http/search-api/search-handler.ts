@@ -34,7 +34,6 @@ interface SearchHandlerOptions {
   readonly random: () => number;
   readonly pageBodies: PageBodies;
   readonly buffers: Pick<BufferBudget, 'watch'>;
-  readonly clientMaxAgeMs: (domain: string) => number;
   readonly maxUrlBytes: number;
   /** The limit on prepared searches that are remembered by URL; 16 MiB when absent. */
   readonly targetMemoBytes?: number;
@@ -52,16 +51,17 @@ interface SearchHandlerOptions {
  * aborts a load: the page is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { domains, clientOf, pageBodies, buffers, clientMaxAgeMs, maxUrlBytes } = options;
+  const { domains, clientOf, pageBodies, buffers, maxUrlBytes } = options;
   const { noStore = false, closesConnections } = options;
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
   const prepareTarget = createTargets(options);
   const hitHead = createHitHeads();
-  const varyByDomain = new Map(
-    domains.map(({ name, context }) => {
+  /** The header values of each domain. */
+  const ofDomain = new Map(
+    domains.map(({ name, context, clientMaxAgeMs }) => {
       const headers = context.filter(({ source }) => source === 'header').map((declared) => declared.name);
-      return [name, ['Accept-Encoding', ...headers].join(', ')];
+      return [name, { vary: ['Accept-Encoding', ...headers].join(', '), clientMaxAgeMs }];
     }),
   );
 
@@ -72,10 +72,9 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     { coding, body, nowMs }: { readonly coding: Coding; readonly body: Buffer | undefined; readonly nowMs: number },
   ): string[] => {
     const fields = answerHeaders(answer, {
+      ...(ofDomain.get(domain) ?? UNKNOWN_DOMAIN),
       etag: `"${answer.entry.etag}${TAG_SUFFIX[coding]}"`,
-      vary: varyByDomain.get(domain) ?? 'Accept-Encoding',
       requestId,
-      clientMaxAgeMs: clientMaxAgeMs(domain),
       nowMs,
       elapsedMs: nowMs - startedMs,
       noStore,
@@ -174,6 +173,8 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
 }
 
 const TARGET_MEMO_BYTES = 16 * 2 ** 20;
+/** No answer has it: a page belongs to a domain. */
+const UNKNOWN_DOMAIN = { vary: 'Accept-Encoding', clientMaxAgeMs: 0 };
 
 /**
  * Request target → prepared search; a URL that was seen before costs one map look-up.

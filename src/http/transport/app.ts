@@ -112,8 +112,7 @@ export function createApp(options: AppOptions): App {
         if (direct !== undefined && isRead && isPath(request.url ?? '', direct.path)) direct.handle(request, response);
         else handler(request, response);
       };
-      const { tls } = options;
-      server = createListener({ limits, handle, refuse: refuseRaw, observe, ...(tls === undefined ? {} : { tls }) });
+      server = createListener({ limits, handle, refuse: refuseRaw, observe, tls: options.tls });
       return server;
     },
     logger: false,
@@ -134,7 +133,10 @@ export function createApp(options: AppOptions): App {
   });
   if (server === undefined) throw new Error('Fastify made no server');
   const drain = createDrain({
-    ...{ server, clock, lameDuckMs: options.lameDuckMs, drainMs: options.drainMs },
+    server,
+    clock,
+    lameDuckMs: options.lameDuckMs,
+    drainMs: options.drainMs,
     closeIdle: () => lane?.closeIdle(),
   });
   const { closesConnections } = drain;

@@ -1,11 +1,12 @@
 import { isIP } from 'node:net';
+import { isLoopback } from '../../schema/units.ts';
 import { type Acknowledgements, acknowledge, NO_ACKNOWLEDGEMENTS } from './acknowledge.ts';
 import type { Check, Window } from './check.ts';
 import { CHECKS } from './checks/checks.ts';
 import { known, type Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
 import type { Looked, Report } from './report.ts';
-import { hostPartOf, isLoopback } from './window.ts';
+import { hostPartOf } from './window.ts';
 
 interface DiagnoseOptions {
   readonly checks?: readonly Check[];

@@ -1,3 +1,4 @@
+import { isLoopback } from '../../schema/units.ts';
 import type { Check, CheckResult, Details, Window } from './check.ts';
 import {
   type DomainFacts,
@@ -63,9 +64,9 @@ function readingsOf(
 ): Omit<NodeView, 'store' | 'subject' | 'use'> {
   const earlier = known(before?.info);
   const sameRun = earlier?.['run_id'] === info['run_id'];
-  const level = (field: string): number | undefined => numberOf(info[field]);
+  const level = (field: string): number | undefined => fieldNumber(info[field]);
   const grown = (field: string): number | undefined => {
-    const [then, now] = [numberOf(earlier?.[field]), level(field)];
+    const [then, now] = [fieldNumber(earlier?.[field]), level(field)];
     return sameRun && then !== undefined && now !== undefined && now >= then ? now - then : undefined;
   };
   return {
@@ -84,7 +85,7 @@ function readingsOf(
 }
 
 /** A field as a number; undefined when it is missing or no number. */
-export function numberOf(text: string | undefined): number | undefined {
+export function fieldNumber(text: string | undefined): number | undefined {
   const value = text === undefined || text === '' ? Number.NaN : Number(text);
   return Number.isFinite(value) ? value : undefined;
 }
@@ -210,10 +211,6 @@ export function portPartOf(address: string): string {
 /** Whether the address is of this host. Every host has loopback addresses; those of nodes are of the service's host. */
 export function isAt(address: string, { role, addresses }: Pick<HostFacts, 'role' | 'addresses'>): boolean {
   return isLoopback(address) ? role === 'service' : addresses.includes(address);
-}
-
-export function isLoopback(address: string): boolean {
-  return address === 'localhost' || address.startsWith('127.') || address === '::1';
 }
 
 /** Domains of the running service; none without one. */

@@ -6,7 +6,7 @@ import type { StoreReason } from '../../cache/store.ts';
  */
 
 /** The meaning of a command's error for the caller, for the node's breaker, and for the slot map. */
-export type Failure =
+export type CommandFailure =
   /** Another node has the slot (`ask`: for this one command only). This is no failure of this node. */
   | { readonly kind: 'redirect'; readonly to: string; readonly ask: boolean }
   /** The node is up and refuses this one command: OOM, READONLY, MISCONF, NOPERM, WRONGTYPE, a slot without owner. */
@@ -21,7 +21,7 @@ const NODE_IS_DOWN = /^(LOADING|MASTERDOWN|BUSY|CLUSTERDOWN|NOAUTH|WRONGPASS|ERR
 export const WRITE_REFUSED = /^READONLY\b|^ERR [^\n]*-READONLY\b/;
 
 /** Classifies an error of ioredis. Error replies begin with a word in capitals; all others are transport errors. */
-export function classifyError(error: Error): Failure {
+export function classifyError(error: Error): CommandFailure {
   const { message } = error;
   const redirect = /^(MOVED|ASK) \d+ (\S+)$/.exec(message);
   if (redirect) return { kind: 'redirect', to: redirect[2] ?? '', ask: redirect[1] === 'ASK' };

@@ -2,7 +2,7 @@ import { Command, type Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
 import type { StoreEvent, StoreLocation, StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import { classifyError, type Failure, WRITE_REFUSED } from './errors.ts';
+import { type CommandFailure, classifyError, WRITE_REFUSED } from './errors.ts';
 import type { DeadlineMember, Permit, RedisNode } from './node.ts';
 
 /** The fields of every request. Each kind adds its own. */
@@ -250,7 +250,7 @@ class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Rep
 /** Sends the request to the node that a redirect names. False when this store does not know that node. */
 export function follow<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
-  { to, ask }: Extract<Failure, { readonly kind: 'redirect' }>,
+  { to, ask }: Extract<CommandFailure, { readonly kind: 'redirect' }>,
   kind: RequestKind<Req, Reply, Result>,
   request: Req,
   settle: Settle<Result>,
@@ -272,7 +272,7 @@ function report<Req extends NodeRequest, Reply, Result>(
 }
 
 /** Classifies an error, and asks for a new slot map when the error shows that our map may be out of date. */
-export function failureOf(node: RedisNode, error: Error): Failure {
+export function failureOf(node: RedisNode, error: Error): CommandFailure {
   const failure = classifyError(error);
   const isStale = failure.kind === 'down' || (failure.kind === 'redirect' ? !failure.ask : failure.refreshSlots);
   if (isStale) node.refreshSlots();
@@ -280,7 +280,7 @@ export function failureOf(node: RedisNode, error: Error): Failure {
   return failure;
 }
 
-export function causeOf({ kind }: Failure): 'store-down' | 'refused' | 'moved' {
+export function causeOf({ kind }: CommandFailure): 'store-down' | 'refused' | 'moved' {
   if (kind === 'down') return 'store-down';
   return kind === 'redirect' ? 'moved' : 'refused';
 }

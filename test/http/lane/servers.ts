@@ -194,7 +194,6 @@ async function startSide({ name, lane, path, clock }: SideOptions): Promise<Side
     log,
     ...{ clock, ...LIMITS },
     random: () => 0.5,
-    clientMaxAgeMs: () => 30_000,
     maxPageBytes: 1_000_000,
     maxConnections: 4096,
     maxInFlight: 4096,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { column, cpuOf, memoryBytes, numbersAfter } from '../../../loadtest/sample/proc.ts';
+import { column, cpuOf, memoryBytes, numbersAfter } from '../../../loadtest/sample/host.ts';
 
 test('processor times are of all processors; guests are counted once, and waiting for a disk is idle', () => {
   const stat = 'cpu  1000 200 300 5000 70 40 60 80 90 9\ncpu0 1 1 1 1 1 1 1 1 1 1\nintr 5\n';

@@ -1,6 +1,6 @@
 import type { Window } from '../check.ts';
 import { type EngineFacts, known, type ServerFacts } from '../facts.ts';
-import { type EngineView, enginesOf, hostPartOf, isAt, numberOf, portPartOf, whyMissing } from '../window.ts';
+import { type EngineView, enginesOf, fieldNumber, hostPartOf, isAt, portPartOf, whyMissing } from '../window.ts';
 
 /** Readings of search servers that several checks share. */
 
@@ -24,7 +24,7 @@ export function statusGrown(view: EngineView, field: string): number | undefined
 
 /** A field as a number; undefined when it is missing or `OFF`. */
 function level(engine: EngineFacts | undefined, field: string): number | undefined {
-  return numberOf(known(engine?.status)?.[field]);
+  return fieldNumber(known(engine?.status)?.[field]);
 }
 
 /** The server is there, and it has no connection left for the doctor. */

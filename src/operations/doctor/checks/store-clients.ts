@@ -5,12 +5,12 @@ import { known } from '../facts.ts';
 import {
   dataNodesOf,
   each,
+  fieldNumber,
   finding,
   type Judgement,
   NO_PAIR,
   type NodeView,
   nodesOf,
-  numberOf,
   portPartOf,
   raiseOrHold,
   skip,
@@ -315,7 +315,7 @@ export const CLIENT_CHECKS: readonly CheckRule[] = [
     why: 'serpcache keeps its connections open. In a quiet hour each is closed and opened again, and a search meets the closed one.',
     source: 'Redis documentation, “Redis client handling”: client timeouts; deploy/redis',
     look: each(dataNodesOf, (view) => {
-      const seconds = numberOf(view.config('timeout'));
+      const seconds = fieldNumber(view.config('timeout'));
       if (seconds === undefined) return skip(noConfig(view));
       return finding(seconds > 0, () => ({
         evidence: `timeout is ${seconds}: the server closes a connection that was idle for ${seconds} s.`,

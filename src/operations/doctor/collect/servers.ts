@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import type { ServerFacts } from '../facts.ts';
-import { numberOf } from '../window.ts';
+import { fieldNumber } from '../window.ts';
 
 const PROGRAMS: ReadonlySet<string> = new Set(['redis-server', 'valkey-server', 'keydb-server', 'searchd']);
 const MAX_SERVERS = 64;
@@ -28,7 +28,7 @@ async function serverOf(folder: string, pid: number, nowMs: number): Promise<Ser
   // A Sentinel runs in the same program and keeps no entries.
   if (!PROGRAMS.has(program) || words.includes('[sentinel]')) return undefined;
   if (program === 'searchd') return { program, pid, ...(await searchdFacts(folder, words, nowMs)) };
-  return { program, pid, port: numberOf(/:(\d+)$/.exec(words[1] ?? '')?.[1]) };
+  return { program, pid, port: fieldNumber(/:(\d+)$/.exec(words[1] ?? '')?.[1]) };
 }
 
 /** The configuration of a searchd, when it can be read: its port, max_children, and the age of each index. */
@@ -48,9 +48,9 @@ async function searchdFacts(folder: string, words: readonly string[], nowMs: num
     if (modified !== undefined) ages[index] = Math.max(0, (nowMs - modified) / 1000);
   }
   return {
-    port: numberOf(port),
+    port: fieldNumber(port),
     // 0: no limit.
-    maxChildren: children === '0' ? undefined : numberOf(children),
+    maxChildren: children === '0' ? undefined : fieldNumber(children),
     indexAgeSeconds: Object.keys(ages).length === 0 ? undefined : ages,
   };
 }
