@@ -45,7 +45,7 @@ test('a search that was never asked is absent from both tiers, and has no last m
     { tier: 'l1', state: 'absent' },
     { tier: 'l2', state: 'absent' },
   ]);
-  assert.ok(!('lastMiss' in rest));
+  assert.equal(rest.lastMiss, undefined);
   assert.deepEqual((await told(true)).tiers, [{ tier: 'l1', state: 'absent' }], 'without a store');
 });
 
