@@ -60,16 +60,16 @@ export async function settledWithin<Value>(
   }
 }
 
-/** Limits log lines per second, and counts those that were held back. */
+/** Limits log lines per second, and counts those that were omitted. */
 export interface Throttle {
-  /** The count of lines held back since the last one that passed; undefined when this line is held back too. */
+  /** The count of lines omitted since the last one that passed; undefined when this line is omitted too. */
   readonly pass: () => number | undefined;
 }
 
 export function createThrottle(options: { readonly perSecond: number; readonly monotonicMs: () => number }): Throttle {
   let windowStartMs = Number.NEGATIVE_INFINITY;
   let passed = 0;
-  let heldBack = 0;
+  let omitted = 0;
   return {
     pass: () => {
       const nowMs = options.monotonicMs();
@@ -78,12 +78,12 @@ export function createThrottle(options: { readonly perSecond: number; readonly m
         passed = 0;
       }
       if (passed >= options.perSecond) {
-        heldBack += 1;
+        omitted += 1;
         return undefined;
       }
       passed += 1;
-      const before = heldBack;
-      heldBack = 0;
+      const before = omitted;
+      omitted = 0;
       return before;
     },
   };

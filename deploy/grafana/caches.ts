@@ -51,7 +51,7 @@ const HITS: Row = {
       kind: 'stack',
       title: 'Misses by reason',
       description:
-        'The first reason that applied. unseen: a new query. lapsed: too old. flushed, suppressed: an operator or a drill. node-open and store-…: the store failed. corrupt, incompatible: another version or a damaged entry.',
+        'The first reason that applied. unseen: a new query. expired: too old. flushed, suppressed: an operator or a drill. node-open and store-…: the store failed. corrupt, incompatible: another version or a damaged entry.',
       unit: 'reqps',
       width: 24,
       min: 0,
@@ -153,7 +153,7 @@ const FILLING: Row = {
       unit: 'ops',
       width: 6,
       min: 0,
-      queries: [{ expression: sum('outcome', rate(ofDomain('serpcache_reseeded_total'))), legend: '{{outcome}}' }],
+      queries: [{ expression: sum('outcome', rate(ofDomain('serpcache_backfilled_total'))), legend: '{{outcome}}' }],
     },
   ],
 };

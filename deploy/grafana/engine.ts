@@ -122,7 +122,7 @@ const AMPLIFICATION: Row = {
       width: 8,
       min: 0,
       queries: [
-        { expression: sum('domain', ofDomain('serpcache_flights')), legend: '{{domain}} computed here' },
+        { expression: sum('domain', ofDomain('serpcache_loads')), legend: '{{domain}} computed here' },
         { expression: sum('domain', ofDomain('serpcache_lease_waiters')), legend: '{{domain}} waiting for others' },
       ],
     },

@@ -175,7 +175,7 @@ const LISTENER: Row = {
         'Shedding: too many searches wait, or the event loop is late; only pages in memory are answered. Near its limits: /readyz is 503, so that the balancer sends less.',
       unit: 'none',
       width: 12,
-      queries: [{ expression: ofProcess('serpcache_door_state'), legend: '{{instance}}' }],
+      queries: [{ expression: ofProcess('serpcache_admission_state'), legend: '{{instance}}' }],
       states: ADMISSION_STATES,
     },
     {
@@ -201,7 +201,7 @@ const LISTENER: Row = {
       unit: 's',
       width: 6,
       min: 0,
-      queries: [{ expression: ofProcess('serpcache_door_loop_delay_seconds'), legend: '{{instance}}' }],
+      queries: [{ expression: ofProcess('serpcache_loop_delay_seconds'), legend: '{{instance}}' }],
     },
     {
       kind: 'lines',

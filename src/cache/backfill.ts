@@ -65,7 +65,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
     void loss.run.finished.then(({ stored, kept, dropped, end }) => {
       if (closed) return;
       const atMs = clock.monotonicMs();
-      observe({ kind: 'reseed', domain, node, stored, kept, dropped, durationMs: atMs - startedMs });
+      observe({ kind: 'backfill', domain, node, stored, kept, dropped, durationMs: atMs - startedMs });
       loss.ended = { end, atMs };
     });
   };

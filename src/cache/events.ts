@@ -19,7 +19,7 @@ export type CacheEvent =
       readonly result: LeaseResult;
     }
   | {
-      readonly kind: 'reseed';
+      readonly kind: 'backfill';
       readonly domain: string;
       readonly node: string;
       /** Entries written, already present, and given up. */
@@ -44,7 +44,7 @@ export const MISS_REASONS = [
   'unsigned',
   'flushed',
   'suppressed',
-  'lapsed',
+  'expired',
   'not-storable',
   'unseen',
 ] as const;

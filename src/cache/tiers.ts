@@ -14,7 +14,7 @@ interface CacheName extends RuledName {
   readonly canonical: string;
 }
 
-/** The result of a lookup in one tier. An expired entry is a miss with the reason `lapsed`. */
+/** The result of a lookup in one tier. An expired entry is a miss with the reason `expired`. */
 export type Lookup =
   | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'expired'> }
   | {
@@ -78,7 +78,7 @@ export function createTiers(options: TiersOptions): Tiers {
     const verdict = rules.judge(entry, name);
     if (isDenied(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
-    if (age === 'expired') return { kind: 'missed', reason: 'lapsed' };
+    if (age === 'expired') return { kind: 'missed', reason: 'expired' };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 

@@ -190,7 +190,7 @@ const domain = Type.Object(
         'The most frequent queries: refreshed before they turn stale, and written back first to a store that lost its data.',
       ),
     ),
-    reseedPerSecond: integer(
+    backfillPerSecond: integer(
       'Rate, in entries per second, at which L1 is written back to a store node that lost its data; 0 turns it off.',
       { default: 2000, minimum: 0, maximum: 100_000 },
     ),

@@ -14,7 +14,7 @@ import { type Buckets, countBy, type MetricKit, type Table } from './series.ts';
 const COMMANDS: Buckets = { bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], perUnit: 1 };
 
 const TIERS = ['l1', 'l2'];
-const RESEED_RESULTS = ['stored', 'kept', 'dropped'] as const;
+const BACKFILL_RESULTS = ['stored', 'kept', 'dropped'] as const;
 
 type SearchObservers = Pick<
   Observers,
@@ -55,7 +55,7 @@ export function createSearchCounters(
     miss: [
       counter(
         'serpcache_misses_total',
-        'Searches not answered from the cache, by the first reason that applied. unseen and lapsed are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+        'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
         { domain, reason: MISS_REASONS },
         (add) => (event) => add(1, event.domain, event.reason),
       ),
@@ -126,13 +126,13 @@ export function createSearchCounters(
         (add) => (event) => add(1, event.domain, event.result),
       ),
     ],
-    reseed: [
+    backfill: [
       counter(
-        'serpcache_reseeded_total',
+        'serpcache_backfilled_total',
         'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
-        { domain, outcome: RESEED_RESULTS },
+        { domain, outcome: BACKFILL_RESULTS },
         (add) => (event) => {
-          for (const outcome of RESEED_RESULTS) add(event[outcome], event.domain, outcome);
+          for (const outcome of BACKFILL_RESULTS) add(event[outcome], event.domain, outcome);
         },
       ),
     ],

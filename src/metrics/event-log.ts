@@ -41,17 +41,17 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   const exports = throttle(TRACING_LINES);
   const tokens = { admin: throttle(TOKEN_LINES), public: throttle(TOKEN_LINES) };
 
-  /** By domain and reason: when the next line may be written, and the number of those held back. */
-  const spaced = new Map<string, { readonly nextMs: number; heldBack: number }>();
+  /** By domain and reason: when the next line may be written, and the number of those omitted. */
+  const spaced = new Map<string, { readonly nextMs: number; omitted: number }>();
   const spacedByReason = <T extends object>(key: string, facts: T) => {
-    const before = spaced.get(key) ?? { nextMs: Number.NEGATIVE_INFINITY, heldBack: 0 };
+    const before = spaced.get(key) ?? { nextMs: Number.NEGATIVE_INFINITY, omitted: 0 };
     if (monotonicMs() < before.nextMs || failures.pass() === undefined) {
-      before.heldBack += 1;
+      before.omitted += 1;
       spaced.set(key, before);
       return undefined;
     }
-    spaced.set(key, { nextMs: monotonicMs() + SAME_REASON_MS, heldBack: 0 });
-    return before.heldBack === 0 ? facts : { ...facts, heldBack: before.heldBack };
+    spaced.set(key, { nextMs: monotonicMs() + SAME_REASON_MS, omitted: 0 });
+    return before.omitted === 0 ? facts : { ...facts, omitted: before.omitted };
   };
 
   const logBreaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
@@ -90,7 +90,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   };
 
   const logSearch = (event: SearchEvent): void => {
-    if (event.kind === 'reseed') {
+    if (event.kind === 'backfill') {
       log.info(factsOf(event), 'store node lost its entries: written back from memory');
       return;
     }
@@ -229,9 +229,9 @@ function factsOf<E extends { readonly kind: string }>({ kind: _kind, ...facts }:
   return facts;
 }
 
-/** The line with the count of lines held back before it; undefined when this line is held back too. */
-function counted<T extends object>(throttle: Throttle, facts: T): (T & { readonly heldBack?: number }) | undefined {
-  const heldBack = throttle.pass();
-  if (heldBack === undefined) return undefined;
-  return heldBack === 0 ? facts : { ...facts, heldBack };
+/** The line with the count of lines omitted before it; undefined when this line is omitted too. */
+function counted<T extends object>(throttle: Throttle, facts: T): (T & { readonly omitted?: number }) | undefined {
+  const omitted = throttle.pass();
+  if (omitted === undefined) return undefined;
+  return omitted === 0 ? facts : { ...facts, omitted };
 }

@@ -84,9 +84,9 @@ export const DOMAIN_LEVELS: Levels<DomainStatus> = {
     by: 'tier',
     value: ({ memory }) => ({ l1: memory.ghostHits }),
   },
-  serpcache_flights: {
+  serpcache_loads: {
     help: 'Pages being computed now, one per key. Many searches may wait for one of them.',
-    value: ({ flights }) => flights,
+    value: ({ loads }) => loads,
   },
   serpcache_engine_breaker_state: {
     help: 'Circuit breaker before the engine: 0 closed (calls pass), 1 half-open (trial calls only), 2 open (no calls: stale pages and refusals).',
@@ -173,7 +173,7 @@ export interface AdmissionFigures {
 }
 
 export const ADMISSION_LEVELS: Levels<AdmissionFigures> = {
-  serpcache_door_state: {
+  serpcache_admission_state: {
     help: 'Admission control of the public listener, by the load of this process itself: 0 ok, 1 near its limits (/readyz is 503), 2 refuses searches that are not in memory.',
     value: ({ state }) => PART_STATES[state],
   },
@@ -185,7 +185,7 @@ export const ADMISSION_LEVELS: Levels<AdmissionFigures> = {
     help: 'Maximum of in_flight (maxInFlight); further searches that are not in memory are refused with 503.',
     value: ({ maxInFlight }) => maxInFlight,
   },
-  serpcache_door_loop_delay_seconds: {
+  serpcache_loop_delay_seconds: {
     help: 'Delay of the event loop, as admission control measures it (moving average). Above maxLoopDelay only searches in memory are answered.',
     value: ({ loopDelayMs }) => loopDelayMs / 1000,
   },

@@ -112,7 +112,7 @@ function whyForwarded(lookup: Lookup): Forward['why'] {
   switch (lookup.reason) {
     case 'bypass':
       return 'bypass';
-    case 'lapsed':
+    case 'expired':
     case 'flushed':
     case 'suppressed':
       return 'stale';
@@ -131,7 +131,7 @@ export function missReason({ l1, l2 }: Lookups, wasNotStorable: boolean): MissRe
   return known === 'unseen' && wasNotStorable ? 'not-storable' : known;
 }
 
-/** An entry that may only be served when the engine fails counts as lapsed. */
+/** An entry that may only be served when the engine fails counts as expired. */
 function reasonIn(lookup: Lookup): MissReason {
-  return lookup.kind === 'missed' ? lookup.reason : 'lapsed';
+  return lookup.kind === 'missed' ? lookup.reason : 'expired';
 }

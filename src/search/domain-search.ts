@@ -96,11 +96,11 @@ interface DomainSearchSettings {
   readonly storeDeadlineMs: number;
   readonly maxLeaseWaiters: number;
   /** Entries written back per second after a store has lost its data; 0: none. */
-  readonly reseedPerSecond: number;
+  readonly backfillPerSecond: number;
   readonly popularity: { readonly maxQueries: number };
   /**
    * Defences that are switched off for a comparison. This room reads `stale`, `lease`, `coalescing`, `refresh` and
-   * `reseed`.
+   * `backfill`.
    */
   readonly disabledDefences: readonly string[];
 }
@@ -171,7 +171,7 @@ export function createDomain(options: DomainOptions): Domain {
   const spare = (): number => (guard.troubled() ? 0 : guard.limiter.spare());
   const tasks = [
     isOn('refresh') ? refreshAhead(options, refresh, spare) : undefined,
-    isOn('reseed') ? backfill(options) : undefined,
+    isOn('backfill') ? backfill(options) : undefined,
   ];
 
   const status: StatusParts = {
@@ -187,7 +187,7 @@ export function createDomain(options: DomainOptions): Domain {
     controlStanding: options.controlStanding,
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
-    flights: loader.size,
+    loads: loader.size,
   };
   const explained = {
     domain,
@@ -239,14 +239,14 @@ function refreshAhead(
 
 function backfill(options: DomainOptions): { readonly close: () => void } | undefined {
   const { domain, settings, store, popularity } = options;
-  if (store === undefined || settings.reseedPerSecond === 0) return undefined;
+  if (store === undefined || settings.backfillPerSecond === 0) return undefined;
   return createBackfill({
     ...options,
     domain: domain.name,
     store,
     nameOf: (key) => storedNameOf(key, domain.name),
     hottest: () => popularity.top(settings.popularity.maxQueries).map(({ key }) => key),
-    perSecond: settings.reseedPerSecond,
+    perSecond: settings.backfillPerSecond,
     // A poll may last longer than a read, because no client waits for it.
     deadlineMs: settings.engine.deadlineMs,
   });

@@ -31,12 +31,12 @@ export interface Explanation {
 
 export interface TierExplanation {
   readonly tier: 'l1' | 'l2';
-  /** `failing`: served only when the engine fails. `lapsed`: never served. `flushed`, `suppressed`: refused whatever its age. */
+  /** `failing`: served only when the engine fails. `expired`: never served. `flushed`, `suppressed`: refused whatever its age. */
   readonly state:
     | 'fresh'
     | 'stale'
     | 'failing'
-    | 'lapsed'
+    | 'expired'
     | 'absent'
     | 'fault'
     | 'incompatible'
@@ -126,5 +126,5 @@ const AGE_WORDS: Readonly<Record<Freshness, TierExplanation['state']>> = {
   fresh: 'fresh',
   stale: 'stale',
   'stale-if-error': 'failing',
-  expired: 'lapsed',
+  expired: 'expired',
 };

@@ -45,7 +45,7 @@ export interface DomainStatus {
   /** Searches of this process that wait for a page of another process. */
   readonly leaseWaiters: number;
   /** Number of running loads, one per key. */
-  readonly flights: number;
+  readonly loads: number;
 }
 
 interface EndpointStatus {
@@ -73,11 +73,11 @@ export interface StatusParts {
   readonly controlStanding: () => ControlStanding;
   readonly processes: () => number;
   readonly leaseWaiters: () => number;
-  readonly flights: () => number;
+  readonly loads: () => number;
 }
 
 export function statusOf(parts: StatusParts): DomainStatus {
-  const { domain, engineKind, memory, store, guard, health, lifeboat, flights } = parts;
+  const { domain, engineKind, memory, store, guard, health, lifeboat, loads } = parts;
   const breaker = guard.balancer.state();
   const forcedOpen = parts.forcedOpen();
   const controlStanding = parts.controlStanding();
@@ -122,7 +122,7 @@ export function statusOf(parts: StatusParts): DomainStatus {
     controlStanding,
     processes: parts.processes(),
     leaseWaiters: parts.leaseWaiters(),
-    flights: flights(),
+    loads: loads(),
   };
 }
 

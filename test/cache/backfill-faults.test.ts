@@ -22,7 +22,7 @@ test('a node that refuses writes is left alone after a few batches, and gets the
   made.fault = undefined;
   await made.pass(10_000);
   assert.equal(made.values.size, 500);
-  const ends = made.events.map((event) => event.kind === 'reseed' && [event.stored, event.kept, event.dropped]);
+  const ends = made.events.map((event) => event.kind === 'backfill' && [event.stored, event.kept, event.dropped]);
   assert.deepEqual(ends, [
     [before, 0, 30],
     [500 - before, before, 0],
@@ -43,7 +43,7 @@ test('one failed batch does not end a run', async (t) => {
   }
   await made.pass(4000);
   const [event, ...others] = made.events;
-  assert.ok(event?.kind === 'reseed' && others.length === 0);
+  assert.ok(event?.kind === 'backfill' && others.length === 0);
   assert.ok(event.dropped >= 40 && event.stored === 500 - event.dropped, `${event.dropped} dropped`);
 });
 
@@ -102,7 +102,7 @@ test('a part that fails over during a run gets every entry at its new node', asy
   await made.pass(5000);
   assert.equal(made.values.size, 100);
   assert.deepEqual(
-    made.events.map((event) => event.kind === 'reseed' && event.node),
+    made.events.map((event) => event.kind === 'backfill' && event.node),
     ['a:1', 'a2:1'],
   );
 });

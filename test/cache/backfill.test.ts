@@ -16,7 +16,7 @@ const untimed = (events: readonly { readonly kind: string }[]): unknown[] =>
     return rest;
   });
 const eventOf = (node: string, stored: number, kept = 0, dropped = 0): object => ({
-  kind: 'reseed',
+  kind: 'backfill',
   domain: 'goods',
   node,
   stored,

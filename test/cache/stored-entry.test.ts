@@ -73,7 +73,7 @@ test('an entry that claims a life of 49 days lives as long as the policy of its 
     clock.advance(stepMs);
     seen.push(wordOf(await readByNewProcess()));
   }
-  assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'stale-if-error', 'stale-if-error', 'lapsed']);
+  assert.deepEqual(seen, ['fresh', 'fresh', 'stale', 'stale-if-error', 'stale-if-error', 'expired']);
 });
 
 test('each lifetime is cut to the policy alone, while the others are within it', async () => {

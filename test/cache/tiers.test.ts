@@ -150,7 +150,7 @@ test('an outdated page is stale while it would be fresh, expires as usual, and i
   assert.equal(held(made), 'new');
   decided.add(2);
   made.clock.advance(10_000);
-  assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'lapsed' });
+  assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'expired' });
 });
 
 test('a partial page is replaced by any whole page, even an older one', () => {
@@ -192,11 +192,11 @@ test('a stale entry of the store is found as stale and put into L1', async () =>
 });
 
 test('an expired or refused entry of the store is not put into L1', async () => {
-  const lapsed = harness();
-  lapsed.reads = value(page(lapsed.clock, 'lapsed'));
-  lapsed.clock.advance(3000);
-  assert.deepEqual(await fromStore(lapsed.tiers, NAME), { kind: 'missed', reason: 'lapsed' });
-  assert.equal(held(lapsed), undefined);
+  const expired = harness();
+  expired.reads = value(page(expired.clock, 'expired'));
+  expired.clock.advance(3000);
+  assert.deepEqual(await fromStore(expired.tiers, NAME), { kind: 'missed', reason: 'expired' });
+  assert.equal(held(expired), undefined);
   const flushed = harness({ ...unflushed, judge: () => 'flushed' });
   flushed.reads = value(page(flushed.clock, 'flushed'));
   assert.deepEqual(await flushed.tiers.fromStoreMany([NAME]), [{ kind: 'missed', reason: 'flushed' }]);

@@ -21,7 +21,7 @@ const MISS: LiveTrace = {
   canonical: 'goods@p?q=диван',
   key: 'abcdefghijklmnopqrstuv',
   outcome: 'stale',
-  reason: 'lapsed',
+  reason: 'expired',
   cacheStatus: 'serpcache-l1; fwd=stale',
   durationMs: 40,
   spans: [
@@ -34,7 +34,7 @@ const MISS: LiveTrace = {
 
 test('the waterfall shows when each stage ran, what it said, and which goes on after the answer', () => {
   const lines = traceText(MISS).split('\n');
-  assert.match(lines[2] ?? '', /^outcome +stale \(lapsed\) in 40\sms$/);
+  assert.match(lines[2] ?? '', /^outcome +stale \(expired\) in 40\sms$/);
   const [search, l2, load, engine] = lines.slice(6);
   assert.match(search ?? '', /^ {2}search .*│█{40}│$/);
   assert.match(l2 ?? '', /^ {4}l2 +1\S*\sms +2\S*\sms +│ █{2} {37}│ +missed, node 10\.0\.0\.7:6379$/);

@@ -116,7 +116,7 @@ domains:
       maxEntryBytes: 524_288,
       maxLeaseWaiters: 256,
       popularity: { maxQueries: 1000, halfLifeMs: 600_000 },
-      reseedPerSecond: 2000,
+      backfillPerSecond: 2000,
       disabledDefences: [],
     },
   ]);

@@ -171,7 +171,7 @@ function replicaOf(
     memoryEvictions: 0,
     domains: Object.fromEntries(domains),
     sheds: { overloaded: own(sum.sheds) },
-    misses: { unseen: own(sum.calls * 0.8), lapsed: own(sum.calls * 0.2) },
+    misses: { unseen: own(sum.calls * 0.8), expired: own(sum.calls * 0.2) },
   };
 }
 

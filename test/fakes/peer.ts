@@ -22,7 +22,7 @@ export function fakePeer(options: FakePeerOptions = {}): Peer {
     start: async ({ port, origin, ttlSeconds }) => {
       if (options.failsToStart !== undefined) throw new Error(options.failsToStart);
       const pages = new Map<string, { readonly body: string; readonly untilMs: number }>();
-      const flights = new Map<string, Promise<string>>();
+      const loads = new Map<string, Promise<string>>();
       const load = async (path: string): Promise<string> => {
         const answer = await fetch(origin + path);
         const body = await answer.text();
@@ -33,15 +33,15 @@ export function fakePeer(options: FakePeerOptions = {}): Peer {
       const pageOf = async (path: string): Promise<string> => {
         const kept = pages.get(path);
         if (kept !== undefined && kept.untilMs > performance.now()) return kept.body;
-        const flight = (options.coalesces ? flights.get(path) : undefined) ?? load(path);
-        flights.set(path, flight);
+        const flight = (options.coalesces ? loads.get(path) : undefined) ?? load(path);
+        loads.set(path, flight);
         try {
           return await flight;
         } catch (error) {
           if (options.servesStale && kept !== undefined) return kept.body;
           throw error;
         } finally {
-          flights.delete(path);
+          loads.delete(path);
         }
       };
       return serve(port, pageOf, () => pages.clear());

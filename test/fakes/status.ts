@@ -40,7 +40,7 @@ export function fakeStatus(domain: string, { memory, engine, ...others }: Status
     controlStanding: 'ok',
     processes: 1,
     leaseWaiters: 0,
-    flights: 0,
+    loads: 0,
     ...others,
   };
 }

@@ -26,7 +26,7 @@ export const DEFENCES = [
   'breaker',
   'ramp',
   'refresh',
-  'reseed',
+  'backfill',
   'late-pages',
 ] as const;
 

@@ -45,10 +45,10 @@ test('pages are those of L2, and misses are counted by reason', () => {
   observeSearch({ kind: 'stored', domain, tier: 'l1', bytes: 5_000_000 });
   observeSearch({ kind: 'stored', domain, tier: 'l2', bytes: 4000 });
   observeSearch({ kind: 'stored', domain, tier: 'l2', bytes: 200_000 });
-  observeSearch({ kind: 'miss', domain, reason: 'lapsed' });
+  observeSearch({ kind: 'miss', domain, reason: 'expired' });
   const { pages, misses } = reading(domain);
   assert.deepEqual(pages, { count: 2, bytes: 204_000, big: 1, largestBytes: 200_000 });
-  assert.deepEqual(misses, { lapsed: 1 });
+  assert.deepEqual(misses, { expired: 1 });
 });
 
 test('stores that belong to no domain are not counted, and an unknown domain has zeroes', () => {

@@ -56,7 +56,7 @@ test('topology and connections are logged for debugging, events of single reques
   );
 });
 
-test('one line says why a store is not ready, and one more half a minute later, with the count of those held back', () => {
+test('one line says why a store is not ready, and one more half a minute later, with the count of those omitted', () => {
   const { events, lines, clock } = start();
   const fail = (reason: StoreReason): void => {
     const event = { kind: 'connection', node: 'a:1', state: 'failed', reason, detail: 'words' } as const;
@@ -72,7 +72,7 @@ test('one line says why a store is not ready, and one more half a minute later, 
   assert.deepEqual(lines, [first, other]);
   clock.advance(1000);
   fail('refused');
-  assert.deepEqual(lines[2]?.[2], { ...facts, reason: 'refused', heldBack: 1000 });
+  assert.deepEqual(lines[2]?.[2], { ...facts, reason: 'refused', omitted: 1000 });
 });
 
 test('stores that are not ready write five lines a second at most', () => {
@@ -85,7 +85,7 @@ test('stores that are not ready write five lines a second at most', () => {
   };
   storm();
   assert.equal(lines.length, 5);
-  // Lines of other kinds are not held back.
+  // Lines of other kinds are not omitted.
   events.observeGuard('goods', { kind: 'breaker', target: 'goods', state: 'open' });
   assert.equal(lines.length, 6);
   clock.advance(1000);
@@ -93,7 +93,7 @@ test('stores that are not ready write five lines a second at most', () => {
   assert.equal(lines.length, 11);
 });
 
-test('refused tokens write one line a second per listener, with the count of those held back', () => {
+test('refused tokens write one line a second per listener, with the count of those omitted', () => {
   const { events, lines, clock } = start();
   const guess = (): void => {
     for (let index = 0; index < 1000; index += 1) {
@@ -111,13 +111,13 @@ test('refused tokens write one line a second per listener, with the count of tho
     [
       ['warn', admin],
       ['info', open],
-      ['warn', { ...admin, heldBack: 999 }],
-      ['info', { ...open, heldBack: 999 }],
+      ['warn', { ...admin, omitted: 999 }],
+      ['info', { ...open, omitted: 999 }],
     ],
   );
 });
 
-test('two fleets that write over each other write two lines a second, with the count of those held back', () => {
+test('two fleets that write over each other write two lines a second, with the count of those omitted', () => {
   const { events, lines, clock } = start();
   const storm = (): void => {
     for (let index = 0; index < 100; index += 1) {
@@ -129,7 +129,7 @@ test('two fleets that write over each other write two lines a second, with the c
   assert.equal(lines.length, 2);
   clock.advance(1000);
   storm();
-  assert.deepEqual([lines.length, lines[2]?.[2]['heldBack']], [4, 198]);
+  assert.deepEqual([lines.length, lines[2]?.[2]['omitted']], [4, 198]);
 });
 
 test('changes of a shadow and of a placement are information, and copies are not logged', () => {
@@ -202,7 +202,7 @@ test('critical findings and warnings are logged as warnings when raised; info an
   assert.equal(lines.length, 6, 'a look is not logged');
 });
 
-test('dropped spans write one line a second, with the count of those held back; exported ones write none', () => {
+test('dropped spans write one line a second, with the count of those omitted; exported ones write none', () => {
   const { events, lines, clock } = start();
   const drop = (): void => {
     for (let index = 0; index < 100; index += 1)
@@ -216,7 +216,7 @@ test('dropped spans write one line a second, with the count of those held back; 
   const facts = { spans: 512, detail: 'ECONNREFUSED' };
   assert.deepEqual(lines, [
     ['warn', 'tracing: spans were not exported', facts],
-    ['warn', 'tracing: spans were not exported', { ...facts, heldBack: 99 }],
+    ['warn', 'tracing: spans were not exported', { ...facts, omitted: 99 }],
   ]);
 });
 

@@ -29,7 +29,7 @@ test('gauges show the state of each domain at the time of the scrape', async (co
   assert.equal(value('serpcache_tier_ghost_hits_total', { domain: 'goods', tier: 'l1' }), 4);
   assert.equal(value('serpcache_engine_permits_queued', { domain: 'goods' }), 5);
   assert.equal(value('serpcache_engine_permits_limit', { domain: 'auto' }), 2);
-  assert.equal(value('serpcache_flights', { domain: 'goods' }), 4);
+  assert.equal(value('serpcache_loads', { domain: 'goods' }), 4);
   assert.equal(value('serpcache_engine_permits_ceiling', { domain: 'goods' }), 9);
   assert.equal(value('serpcache_engine_permits_overdue', { domain: 'goods' }), 1);
   assert.equal(value('serpcache_engine_overloaded', { domain: 'goods' }), 1);
@@ -37,12 +37,12 @@ test('gauges show the state of each domain at the time of the scrape', async (co
   assert.equal(value('serpcache_lease_waiters', { domain: 'goods' }), 6);
   assert.equal(value('serpcache_engine_endpoint_breaker_state', { domain: 'goods', endpoint: 'b:9306' }), 2);
   assert.equal(value('serpcache_engine_endpoint_reachable', { domain: 'goods', endpoint: 'a:9306' }), 1);
-  assert.equal(value('serpcache_door_state', {}), 1);
+  assert.equal(value('serpcache_admission_state', {}), 1);
   assert.equal(value('serpcache_lane_connections', {}), 7);
   assert.equal(value('serpcache_lane_handed_over_total', {}), 3);
   assert.equal(value('serpcache_lane_searches_total', {}), 900);
   assert.equal(value('serpcache_in_flight', {}), 40);
-  assert.equal(value('serpcache_door_loop_delay_seconds', {}), 0.02);
+  assert.equal(value('serpcache_loop_delay_seconds', {}), 0.02);
   assert.equal(value('serpcache_store_state', { domain: 'goods' }), 1);
   assert.equal(value('serpcache_store_state', { domain: 'auto' }), undefined);
   assert.equal(value('serpcache_store_node_breaker_state', { domain: 'goods', node: '10.0.0.1:6379' }), 2);

@@ -36,7 +36,7 @@ export function statusOf(domain: string, changes: StatusChanges = {}): DomainSta
     },
     processes: 3,
     leaseWaiters: 6,
-    flights: 4,
+    loads: 4,
     ...changes,
   });
 }

@@ -16,7 +16,7 @@ const why = (lookup: Lookup): string => {
 };
 
 test('a tier with an entry that it may not serve reports stale, a tier without an entry reports uri-miss', () => {
-  const stale: readonly MissReason[] = ['lapsed', 'flushed', 'suppressed'];
+  const stale: readonly MissReason[] = ['expired', 'flushed', 'suppressed'];
   for (const reason of MISS_REASONS) {
     const expected = reason === 'bypass' ? 'bypass' : stale.includes(reason) ? 'stale' : 'uri-miss';
     assert.equal(why(missed(reason)), expected, reason);
@@ -25,26 +25,26 @@ test('a tier with an entry that it may not serve reports stale, a tier without a
 });
 
 test('when L2 has never seen a key, the reason in L1 is the miss reason', () => {
-  for (const reason of ['lapsed', 'flushed', 'suppressed'] as const) {
+  for (const reason of ['expired', 'flushed', 'suppressed'] as const) {
     assert.equal(reasonOf(missed(reason), missed('unseen'), false), reason);
     assert.equal(reasonOf(missed(reason), undefined, false), reason);
   }
-  assert.equal(reasonOf(ifError, missed('unseen'), false), 'lapsed');
-  assert.equal(reasonOf(ifError, undefined, false), 'lapsed');
+  assert.equal(reasonOf(ifError, missed('unseen'), false), 'expired');
+  assert.equal(reasonOf(ifError, undefined, false), 'expired');
 });
 
 test('when L2 has a reason, it is the miss reason whatever L1 says', () => {
   for (const reason of MISS_REASONS) {
     if (reason === 'unseen') continue;
-    assert.equal(reasonOf(missed('lapsed'), missed(reason), false), reason);
+    assert.equal(reasonOf(missed('expired'), missed(reason), false), reason);
     assert.equal(reasonOf(missed('unseen'), missed(reason), true), reason);
   }
-  assert.equal(reasonOf(missed('flushed'), ifError, false), 'lapsed');
+  assert.equal(reasonOf(missed('flushed'), ifError, false), 'expired');
 });
 
 test('a key is not-storable only when no tier has seen it and its last page could not be stored', () => {
   assert.equal(reasonOf(missed('unseen'), missed('unseen'), true), 'not-storable');
   assert.equal(reasonOf(missed('unseen'), undefined, true), 'not-storable');
   assert.equal(reasonOf(missed('unseen'), missed('unseen'), false), 'unseen');
-  assert.equal(reasonOf(missed('lapsed'), missed('unseen'), true), 'lapsed');
+  assert.equal(reasonOf(missed('expired'), missed('unseen'), true), 'expired');
 });

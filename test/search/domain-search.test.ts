@@ -72,7 +72,7 @@ test('without coalescing two concurrent searches are two engine queries', async 
 });
 
 test('without leases two processes that miss one key both ask the engine', async (t) => {
-  const { search, sibling, engine, events, prepare } = harness(t, { disabledDefences: ['lease', 'refresh', 'reseed'] });
+  const { search, sibling, engine, events, prepare } = harness(t, { disabledDefences: ['lease', 'refresh', 'backfill'] });
   const gate = Promise.withResolvers<void>();
   engine.answer = async (text) => gate.promise.then(() => pageOf(text));
   const both = [search.search(prepare('диван')), sibling().search(prepare('диван'))];
@@ -84,9 +84,9 @@ test('without leases two processes that miss one key both ask the engine', async
 });
 
 test('without stale windows an entry past its fresh life is a miss', async (t) => {
-  const { search, clock, prepare } = harness(t, { disabledDefences: ['stale', 'refresh', 'reseed'] });
+  const { search, clock, prepare } = harness(t, { disabledDefences: ['stale', 'refresh', 'backfill'] });
   await search.search(prepare('диван'));
   clock.advance(100_001);
   const { outcome, reason } = await search.search(prepare('диван'));
-  assert.deepEqual([outcome, reason], ['engine', 'lapsed']);
+  assert.deepEqual([outcome, reason], ['engine', 'expired']);
 });

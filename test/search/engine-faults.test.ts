@@ -13,7 +13,7 @@ test('past its stale window an entry is served only when the engine fails, and t
   clock.advance(200_000);
   engine.answer = down;
   const answer = await search.search(prepare('диван'));
-  assert.equal(transcript(answer), 'stale · l2 stale (lapsed) · l1 stale 503');
+  assert.equal(transcript(answer), 'stale · l2 stale (expired) · l1 stale 503');
   engine.answer = async (text) => pageOf(text);
   assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
 });
@@ -71,7 +71,7 @@ test('an entry that only the store holds is served when the engine fails', async
   clock.advance(200_000);
   engine.answer = down;
   const answer = await sibling().search(prepare('диван'));
-  assert.equal(transcript(answer), 'stale · l2 stale 503 (lapsed) · l1 uri-miss');
+  assert.equal(transcript(answer), 'stale · l2 stale 503 (expired) · l1 uri-miss');
 });
 
 test('without any page, the error has the kind of failure and a time to try again', async (t) => {

@@ -64,7 +64,7 @@ test('an entry is shown with its age, its remaining life and its cost, in each t
   assert.deepEqual((await told()).tiers[0], { ...tiers[1], tier: 'l1' });
 });
 
-test('as its age grows an entry is fresh, then stale, then in its stale-if-error window (`failing`), then expired (`lapsed`)', async () => {
+test('as its age grows an entry is fresh, then stale, then in its stale-if-error window (`failing`), then expired (`expired`)', async () => {
   const { memory, name, entry, clock, states } = harness();
   memory.set(name.key, entry);
   const seen: string[] = [];
@@ -72,7 +72,7 @@ test('as its age grows an entry is fresh, then stale, then in its stale-if-error
     clock.advance(stepMs);
     seen.push(`${(await states())[0]}`);
   }
-  assert.deepEqual(seen, ['fresh', 'stale', 'failing', 'lapsed']);
+  assert.deepEqual(seen, ['fresh', 'stale', 'failing', 'expired']);
 });
 
 test('decisions of operators are named; an outdated entry is stale while it would be fresh', async () => {

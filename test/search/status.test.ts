@@ -40,7 +40,7 @@ function figures(
     controlStanding: () => 'ok',
     processes: () => 3,
     leaseWaiters: () => 7,
-    flights: () => 5,
+    loads: () => 5,
   };
 }
 
@@ -111,14 +111,14 @@ test('a store that is not whole carries the reasons of its nodes and of the sear
 });
 
 test('the status carries the figures of its parts', () => {
-  const { engine, flights, domain, processes, leaseWaiters } = statusOf({
+  const { engine, loads, domain, processes, leaseWaiters } = statusOf({
     domain: 'goods',
     engineKind: 'sphinx',
     memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
     ...figures('half-open'),
     health: { reachable: () => [true] },
   });
-  assert.deepEqual([domain, flights, processes, leaseWaiters], ['goods', 5, 3, 7]);
+  assert.deepEqual([domain, loads, processes, leaseWaiters], ['goods', 5, 3, 7]);
   assert.deepEqual(engine, {
     state: 'degraded',
     kind: 'sphinx',

@@ -184,27 +184,27 @@ export function createRefusalSampler(options: {
   const { record, clock } = options;
   const perAddress = createTokenBuckets({ ...PER_ADDRESS, maxKeys: MAX_ADDRESSES, clock });
   const ofAll = createTokenBuckets({ ...ALL_ADDRESSES, maxKeys: 1, clock });
-  const heldBack = new Map<string, number>();
-  /** Refusals held back from all addresses beyond `MAX_ADDRESSES`, counted together. */
-  let heldBackOfOthers = 0;
+  const omitted = new Map<string, number>();
+  /** Refusals omitted from all addresses beyond `MAX_ADDRESSES`, counted together. */
+  let omittedOfOthers = 0;
   let settling: NodeJS.Timeout | undefined;
 
   const settle = (): void => {
     settling = undefined;
-    const total = [...heldBack.values()].reduce((sum, count) => sum + count, heldBackOfOthers);
+    const total = [...omitted.values()].reduce((sum, count) => sum + count, omittedOfOthers);
     if (total === 0) return;
-    const [only] = heldBack.keys();
-    const isOne = heldBack.size === 1 && heldBackOfOthers === 0 && only !== undefined;
-    const many = `${heldBackOfOthers > 0 ? 'more than ' : ''}${heldBack.size} addresses`;
-    heldBack.clear();
-    heldBackOfOthers = 0;
-    record({ action: 'refusals', by: isOne ? only : many, result: 'held-back', heldBack: total });
+    const [only] = omitted.keys();
+    const isOne = omitted.size === 1 && omittedOfOthers === 0 && only !== undefined;
+    const many = `${omittedOfOthers > 0 ? 'more than ' : ''}${omitted.size} addresses`;
+    omitted.clear();
+    omittedOfOthers = 0;
+    record({ action: 'refusals', by: isOne ? only : many, result: 'omitted', omitted: total });
   };
 
   const holdBack = (address: string): void => {
-    const before = heldBack.get(address);
-    if (before === undefined && heldBack.size >= MAX_ADDRESSES) heldBackOfOthers += 1;
-    else heldBack.set(address, (before ?? 0) + 1);
+    const before = omitted.get(address);
+    if (before === undefined && omitted.size >= MAX_ADDRESSES) omittedOfOthers += 1;
+    else omitted.set(address, (before ?? 0) + 1);
     settling ??= setTimeout(settle, SETTLE_MS).unref();
   };
 
@@ -214,9 +214,9 @@ export function createRefusalSampler(options: {
         holdBack(address);
         return;
       }
-      const before = heldBack.get(address);
-      heldBack.delete(address);
-      record(before === undefined ? entry : { ...entry, heldBack: before });
+      const before = omitted.get(address);
+      omitted.delete(address);
+      record(before === undefined ? entry : { ...entry, omitted: before });
     },
     close: () => {
       clearTimeout(settling);

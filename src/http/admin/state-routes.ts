@@ -113,7 +113,7 @@ const status = {
   controlStanding: oneOf(CONTROL_STANDINGS),
   processes: Type.Integer({ description: 'Number of processes that share the store, at the last count.' }),
   leaseWaiters: Type.Integer(),
-  flights: Type.Integer(),
+  loads: Type.Integer(),
 };
 
 const ControlLook = Type.Object(

@@ -104,7 +104,7 @@ function processPart({ state, inFlight, maxInFlight, loopDelayMs, maxLoopDelayMs
   return { state, inFlight, maxInFlight, loopDelayMs: Math.round(loopDelayMs), maxLoopDelayMs };
 }
 
-function part({ domain, state, memory, store, engine, controlStanding, flights }: DomainStatus): object {
+function part({ domain, state, memory, store, engine, controlStanding, loads }: DomainStatus): object {
   const { state: engineState, kind, breaker, reachable, inFlight, queued } = engine;
   return {
     domain,
@@ -113,7 +113,7 @@ function part({ domain, state, memory, store, engine, controlStanding, flights }
     store: store && storePart(store),
     engine: { state: engineState, kind, breaker, reachable, inFlight, queued },
     control: controlStanding,
-    flights,
+    loads,
   };
 }
 
@@ -177,7 +177,7 @@ const ReadinessBody = Type.Object({
         queued: Type.Integer(),
       }),
       control: oneOf(CONTROL_STANDINGS),
-      flights: Type.Integer({ description: 'Distinct searches that are being computed now.' }),
+      loads: Type.Integer({ description: 'Distinct searches that are being computed now.' }),
     }),
   ),
 });

@@ -31,10 +31,10 @@ export const AUDIT_ENTRY = Type.Object({
   reason: Type.Optional(Type.String()),
   result: Type.String({
     description:
-      '`done`; the code of the refusal; `cut-off` when the client closed the connection; `held-back` for refusals without a line of their own.',
+      '`done`; the code of the refusal; `cut-off` when the client closed the connection; `omitted` for refusals without a line of their own.',
   }),
   // See `createRefusalSampler` in http/admin/audit.ts.
-  heldBack: Type.Optional(
+  omitted: Type.Optional(
     Type.Integer({
       description:
         'Number of earlier requests of the same address that were refused for lack of the token and got no line.',

@@ -25,7 +25,7 @@ const FORGED_ETAG = Buffer.from(FORGED_ETAG_TEXT, 'base64url');
 /** Maximum number of purges by this row; a control document holds 256. */
 const MAX_PURGED = 60;
 /** Miss reasons of the forged entries. Each must be counted. */
-const REASONS = ['flushed', 'lapsed', 'oversized', 'corrupt'] as const;
+const REASONS = ['flushed', 'expired', 'oversized', 'corrupt'] as const;
 
 const purgesHeld = faultEffect(
   'purges that the subject follows',

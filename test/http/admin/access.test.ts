@@ -46,7 +46,7 @@ test('without a configured token everything may be read and nothing changed', as
     }
     await server.close();
     const counted = entries.reduce(
-      (sum, { result, heldBack = 0 }) => sum + (result === 'held-back' ? 0 : 1) + heldBack,
+      (sum, { result, omitted = 0 }) => sum + (result === 'omitted' ? 0 : 1) + omitted,
       0,
     );
     assert.equal(counted, changing.length, 'each refusal is written or counted');

@@ -202,7 +202,7 @@ test('a flood without the token is a few lines and a count, and does not hide th
   clock.advance(60_000);
   await flood(200);
   assert.deepEqual(
-    entries.map(({ by, result, heldBack }) => [by, result, heldBack]),
+    entries.map(({ by, result, omitted }) => [by, result, omitted]),
     [
       ...Array.from({ length: 5 }, (_, i) => ['192.0.2.66', i % 2 === 0 ? 'unauthorized' : 'wrong-token', undefined]),
       [WHO, 'done', undefined],
@@ -213,8 +213,8 @@ test('a flood without the token is a few lines and a count, and does not hide th
   assert.doesNotMatch(JSON.stringify(entries), /root/);
   await server.close();
   assert.deepEqual(
-    [entries.at(-1)?.action, entries.at(-1)?.by, entries.at(-1)?.result, entries.at(-1)?.heldBack],
-    ['refusals', '192.0.2.66', 'held-back', 195],
+    [entries.at(-1)?.action, entries.at(-1)?.by, entries.at(-1)?.result, entries.at(-1)?.omitted],
+    ['refusals', '192.0.2.66', 'omitted', 195],
   );
 });
 
@@ -227,10 +227,10 @@ test('a flood from many addresses is limited too, and every request is counted',
     clock.advance(30);
   }
   await server.close();
-  const isOwn = ({ result }: { readonly result: string }): boolean => result !== 'held-back';
+  const isOwn = ({ result }: { readonly result: string }): boolean => result !== 'omitted';
   assert.ok(entries.length <= 20 + 30 + 1, `${entries.length} lines in 30 s`);
   assert.equal(
-    entries.reduce((sum, entry) => sum + (isOwn(entry) ? 1 : 0) + (entry.heldBack ?? 0), 0),
+    entries.reduce((sum, entry) => sum + (isOwn(entry) ? 1 : 0) + (entry.omitted ?? 0), 0),
     1000,
   );
   assert.match(String(entries.at(-1)?.by), /addresses$/);
@@ -244,13 +244,13 @@ function sampler(t: TestContext) {
   return { entries, note };
 }
 
-test('held-back refusals are written after ten seconds without another request', (t) => {
+test('omitted refusals are written after ten seconds without another request', (t) => {
   const { entries, note } = sampler(t);
   for (let i = 0; i < 9; i += 1) note('192.0.2.1');
   t.mock.timers.tick(9_999);
   assert.equal(entries.length, 5);
   t.mock.timers.tick(1);
-  assert.deepEqual(entries.slice(5), [{ action: 'refusals', by: '192.0.2.1', result: 'held-back', heldBack: 4 }]);
+  assert.deepEqual(entries.slice(5), [{ action: 'refusals', by: '192.0.2.1', result: 'omitted', omitted: 4 }]);
   t.mock.timers.tick(60_000);
   assert.equal(entries.length, 6, 'once');
 });
@@ -259,6 +259,6 @@ test('above the maximum number of addresses every refusal is still counted', (t)
   const { entries, note } = sampler(t);
   for (let i = 0; i < 3000; i += 1) note(`192.0.${i >> 8}.${i & 255}`);
   t.mock.timers.tick(10_000);
-  const { by, heldBack } = entries.at(-1) ?? assert.fail();
-  assert.deepEqual([by, heldBack], ['more than 1000 addresses', 2980]);
+  const { by, omitted } = entries.at(-1) ?? assert.fail();
+  assert.deepEqual([by, omitted], ['more than 1000 addresses', 2980]);
 });

@@ -64,7 +64,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
       shadowStatus: feed(isOver ? shadow : { ...shadow, placement: { ...shadow.placement, phase: 'prepared' } }),
       shadowReports: feed({ reports: (await operations.shadows.reports()).slice(0, 1) }),
       doctor: feed({ standing, history: operations.doctor.history() }),
-      audit: feed({ entries: [{ ...entry, heldBack: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
+      audit: feed({ entries: [{ ...entry, omitted: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
     },
     watched: { id, journal: { ...journal, samples: journal.samples.slice(-2) }, receivedMs: 0 },
     shadowCurves: { domain: 'goods', samples: [] },

@@ -74,7 +74,7 @@ describe('a drill that is rolled back', () => {
 
 describe('the audit', () => {
   const entries = [
-    { atMs: 0, action: 'halt', by: '192.0.2.1', result: 'wrong-token', heldBack: 495 },
+    { atMs: 0, action: 'halt', by: '192.0.2.1', result: 'wrong-token', omitted: 495 },
     { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
   ];
   const modelAt = (hash: string, next: object): Model => ({
@@ -85,14 +85,14 @@ describe('the audit', () => {
   const hrefs = (model: Model): readonly string[] =>
     [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
 
-  it('links the older entries and the newest, and counts those held back', () => {
+  it('links the older entries and the newest, and counts those omitted', () => {
     const older = { next: '0a1b2c3d4e5f-99' };
     assert.deepEqual(hrefs(modelAt('#/goods/audit', older)), ['#//audit/0a1b2c3d4e5f-99']);
     assert.deepEqual(hrefs(modelAt('#/goods/audit/0a1b2c3d4e5f-99', {})), ['#//audit']);
     assert.deepEqual(hrefs(modelAt('#/goods/audit', {})), []);
     const words = JSON.stringify(auditView(modelAt('#/goods/audit', {})));
-    assert.equal(words.match(/ and 495 more like it before, held back/g)?.length, 1);
-    assert.equal(words.match(/held back/g)?.length, 1);
+    assert.equal(words.match(/ and 495 more like it before, omitted/g)?.length, 1);
+    assert.equal(words.match(/omitted/g)?.length, 1);
   });
 });
 

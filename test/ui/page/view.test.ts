@@ -113,7 +113,7 @@ describe('provenance', () => {
     assert.equal(source('serpcache-l2; fwd=uri-miss; stored, serpcache-l1; fwd=uri-miss; stored'), 'engine');
     assert.equal(source('serpcache-l1; fwd=uri-miss; collapsed; detail=unseen'), 'shared');
     assert.equal(source('serpcache-l1; hit; ttl=-1'), 'stale');
-    assert.equal(source('serpcache-l1; fwd=stale; fwd-status=504; detail=lapsed'), 'stale-after-failure');
+    assert.equal(source('serpcache-l1; fwd=stale; fwd-status=504; detail=expired'), 'stale-after-failure');
     assert.equal(source('serpcache-l1; fwd=uri-miss', 'cache;desc=lifeboat'), 'lifeboat');
   });
 

@@ -118,7 +118,7 @@ const QUEUE = { waitMs: 50, clearWaitMs: 25, shed: 0.01, clearShed: 0.005, least
 const SLOW = { raises: 0.01, clears: 0.005, least: 20 };
 /** One late read of a few is an accident. */
 const LEAST_SLOW = 3;
-const TTL = { hitRatio: 0.5, clearHitRatio: 0.6, lapsed: 0.5, clearLapsed: 0.4, least: 500 };
+const TTL = { hitRatio: 0.5, clearHitRatio: 0.6, expired: 0.5, clearLapsed: 0.4, least: 500 };
 const BIG = { raises: 0.05, clears: 0.025, least: 50 };
 const REFUSED = { count: 5, share: 0.01, clearCount: 2, clearShare: 0.005 };
 
@@ -199,20 +199,20 @@ export const SERVICE_CHECKS: readonly CheckRule[] = [
     title: 'pages lapse before they are asked for again',
     needs: ['service'],
     minimum: `${TTL.least} searches in the window`,
-    raises: `< ${percentText(TTL.hitRatio)} hits, and ≥ ${percentText(TTL.lapsed)} of the misses found a page whose time was over`,
+    raises: `< ${percentText(TTL.hitRatio)} hits, and ≥ ${percentText(TTL.expired)} of the misses found a page whose time was over`,
     clears: `≥ ${percentText(TTL.clearHitRatio)} hits, or < ${percentText(TTL.clearLapsed)} of the misses`,
     why: 'The store keeps these pages, and the engine computes them again.',
     source: 'by definition of the two ratios',
     look: eachDomain(({ domain, now, outcomes, searches, misses }) => {
       if (searches < TTL.least) return tooFew(searches, TTL.least, 'searches');
       const hitRatio = outcomes.of('hit-l1', 'hit-l2') / searches;
-      const [missed, over] = [misses.sum - misses.of('bypass'), misses.of('lapsed')];
+      const [missed, over] = [misses.sum - misses.of('bypass'), misses.of('expired')];
       const share = missed === 0 ? 0 : over / missed;
       if (hitRatio >= TTL.clearHitRatio || share < TTL.clearLapsed) return 'fine';
       const { ttlMs } = now.settings;
-      return finding(raiseOrHold(hitRatio < TTL.hitRatio && share >= TTL.lapsed), () => ({
+      return finding(raiseOrHold(hitRatio < TTL.hitRatio && share >= TTL.expired), () => ({
         evidence: `${percentText(hitRatio)} of ${countText(searches)} searches were hits, and ${countText(over)} of ${countText(missed)} misses (${percentText(share)}) found a page whose time was over; ttl is ${durationText(ttlMs)}.`,
-        figures: { hitRatio, searches, lapsed: over, misses: missed, ttlMs },
+        figures: { hitRatio, searches, expired: over, misses: missed, ttlMs },
         advice: [
           `domains.${domain}.freshness.ttl: ${formatDuration(2 * ttlMs)}, and purge what changes: npm run serpcache -- purge ${domain} QUERY`,
           `Or serve them while they are computed again: domains.${domain}.freshness.staleWhileRevalidate: ${formatDuration(2 * ttlMs)}`,

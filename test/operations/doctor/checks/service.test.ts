@@ -54,7 +54,7 @@ test('a healthy service under load, with some of everything, has no finding', ()
     engine: { ...HEALTHY.engine, inFlight: 4 },
     permits: { count: 48, waitedMs: 90 },
     reads: { value: 160, absent: 30 },
-    misses: { unseen: 15, lapsed: 5 },
+    misses: { unseen: 15, expired: 5 },
     pages: { count: 48, bytes: 300_000, big: 0, largestBytes: 20_000 },
   });
   assert.deepEqual(raisedBy(SERVICE_CHECKS, window), []);
@@ -69,7 +69,7 @@ test('the first reading of a process is not judged', () => {
 });
 
 test('invalid searches and clients that left are no searches of the service', () => {
-  const window = grown({ outcomes: { 'hit-l1': 60, failed: 30, rejected: 900, aborted: 900 }, misses: { lapsed: 30 } });
+  const window = grown({ outcomes: { 'hit-l1': 60, failed: 30, rejected: 900, aborted: 900 }, misses: { expired: 30 } });
   assert.equal(stateOf('ttl', window), 'skipped');
 });
 
@@ -114,8 +114,8 @@ test('reads that were refused without being sent say nothing about the deadline,
 });
 
 test('a ttl is too short when few searches hit and most misses find a page whose time is over', () => {
-  const traffic = (hits: number, lapsed: number, unseen: number) =>
-    grown({ outcomes: { 'hit-l1': hits, engine: 1000 - hits }, misses: { lapsed, unseen, bypass: 500 } });
+  const traffic = (hits: number, expired: number, unseen: number) =>
+    grown({ outcomes: { 'hit-l1': hits, engine: 1000 - hits }, misses: { expired, unseen, bypass: 500 } });
   const short = traffic(300, 500, 200);
   assert.equal(stateOf('ttl', short), 'raise');
   assert.match(said(seen('ttl', short)), /^30 % of 1,000 searches were hits, and 500 of 700 misses \(71\.4 %\)/);

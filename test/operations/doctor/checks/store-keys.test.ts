@@ -79,7 +79,7 @@ test('evidence from a part of the keys says how many were sampled', () => {
   for (const id of ['store-big-keys', 'store-big-collections', 'store-no-expiry']) {
     assert.match(evidenceOf(seen(id, part(many))), /1,000 of 100,000 keys were sampled/, id);
   }
-  // Keys that lapsed since they were sampled.
+  // Keys that expired since they were sampled.
   assert.match(evidenceOf(seen('store-big-keys', part({ ...many, total: 10 }))), /1,000 of 1,000 keys were sampled/);
 });
 

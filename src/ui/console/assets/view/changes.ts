@@ -40,7 +40,7 @@ export function auditView(model: Model) {
               entry.domain ?? '',
               entry.by,
               entry.reason ?? '',
-              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), heldBackText(entry)],
+              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), omittedText(entry)],
               changeView(entry),
             ]),
             'wide',
@@ -166,8 +166,8 @@ function pagingView(model: Model) {
   );
 }
 
-function heldBackText({ heldBack: count }: AuditEntry) {
-  return count !== undefined && ` and ${count} more like it before, held back`;
+function omittedText({ omitted: count }: AuditEntry) {
+  return count !== undefined && ` and ${count} more like it before, omitted`;
 }
 
 function changeView({ before, after }: AuditEntry) {

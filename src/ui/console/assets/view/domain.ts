@@ -39,7 +39,7 @@ export function popularView(model: Model) {
   );
 }
 
-function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWaiters }, figures }: DomainLook) {
+function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiters }, figures }: DomainLook) {
   return panel(
     'engine',
     `Engine: ${engine.kind}`,
@@ -63,7 +63,7 @@ function enginePanel({ status: { engine, lifeboat, processes, flights, leaseWait
           ? UNKNOWN
           : `${countText(figures.engineFailures)} in ${durationText(figures.seconds * 1000)}`,
       ],
-      ['computing', `${countText(flights)} keys, ${countText(leaseWaiters)} waiting`],
+      ['computing', `${countText(loads)} keys, ${countText(leaseWaiters)} waiting`],
       ['processes', `${countText(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
       lifeboat !== undefined && [
         'lifeboat',
