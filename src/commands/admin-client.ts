@@ -43,15 +43,16 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
     const tooLate = AbortSignal.timeout(deadlineMs);
     let response: Response;
     let text: string;
+    const sent: Record<string, string> = {
+      ...headers,
+      'x-operator': operator.replaceAll(/[^!-~]/g, '-').slice(0, 64),
+    };
+    if (token !== undefined) sent['authorization'] = `Bearer ${token}`;
+    if (body !== undefined) sent['content-type'] = 'application/json';
     try {
       response = await fetch(url, {
         method,
-        headers: {
-          ...headers,
-          'x-operator': operator.replaceAll(/[^!-~]/g, '-').slice(0, 64),
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-        },
+        headers: sent,
         body: JSON.stringify(body),
         // A redirect would send the token to another address.
         redirect: 'manual',

@@ -62,7 +62,7 @@ function factsOf(uses: readonly Use[], { endpoint, engine }: Use) {
       maxConcurrent,
       deadlineMs,
       hardDeadlineMs,
-      ...(isIP(host) === 0 && host !== 'localhost' ? { hostName: host } : {}),
+      hostName: isIP(host) === 0 && host !== 'localhost' ? host : undefined,
     },
   };
 }

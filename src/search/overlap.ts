@@ -34,7 +34,7 @@ export function comparePages(first: ResultPage, second: ResultPage, depth: numbe
     overlap: overlapOf(a, b),
     sameOrder: a.length === b.length && a.every((id, at) => id === b[at]),
     empty: a.length > 0 ? (b.length > 0 ? 'neither' : 'second') : b.length > 0 ? 'first' : 'both',
-    ...(counted && first.total > 0 && second.total > 0 ? { totalRatio: second.total / first.total } : {}),
+    totalRatio: counted && first.total > 0 && second.total > 0 ? second.total / first.total : undefined,
     shown: a.length,
     missing: a.filter((id) => !held.has(id)),
     tied: last !== undefined && next !== undefined && rankOf(last, sort) === rankOf(next, sort),

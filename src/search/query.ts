@@ -271,12 +271,7 @@ function parseRange(attribute: Attribute, value: string): Filter {
   }
   // `5..5` and `5` are one search, so they get one key.
   if (from !== undefined && from === to) return { kind: 'numbers', attribute: attribute.name, values: [from] };
-  return {
-    kind: 'range',
-    attribute: attribute.name,
-    ...(from === undefined ? {} : { from }),
-    ...(to === undefined ? {} : { to }),
-  };
+  return { kind: 'range', attribute: attribute.name, from, to };
 }
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;

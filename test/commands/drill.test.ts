@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { OperationError } from '../../src/control/operation-error.ts';
-import { type AdminService, adminService, callCli } from './harness.ts';
+import { type AdminService, adminService, callCli, SPEED } from './harness.ts';
 
 const run = (url: string, ...more: string[]): string[] => {
   return ['drill', 'run', 'canary', '--domain', 'goods', '--reason', 'rehearsal', '--admin', url, ...more];
@@ -91,6 +91,8 @@ describe('the drill command', { concurrency: 3 }, () => {
   test('--detach leaves the drill running; watch follows the running drill, and leaves it running when stopped', async (t) => {
     const service = await adminService(t);
     const { url } = service;
+    // Its clock stands until the first watcher has left.
+    service.runAt(0);
     const started = (await callCli(run(url, '--yes', '--detach'))).lines().at(-1);
     assert.equal(started?.['kind'], 'started');
     assert.equal((await only(service)).running, true);
@@ -105,6 +107,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     const { id, running } = await only(service);
     assert.equal(running, true);
     assert.match(watched.err, new RegExp(`${id} goes on; end it: serpcache drill abort ${id}`));
+    service.runAt(SPEED);
     const ended = await callCli(['drill', 'watch', '--admin', url], { answers: [] });
     assert.deepEqual([ended.code, service.posted(`/admin/drills/${id}/abort`)], [0, []]);
   });

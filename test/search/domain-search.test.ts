@@ -72,7 +72,9 @@ test('without coalescing two concurrent searches are two engine queries', async 
 });
 
 test('without leases two processes that miss one key both ask the engine', async (t) => {
-  const { search, sibling, engine, events, prepare } = harness(t, { disabledDefences: ['lease', 'refresh', 'backfill'] });
+  const { search, sibling, engine, events, prepare } = harness(t, {
+    disabledDefences: ['lease', 'refresh', 'backfill'],
+  });
   const gate = Promise.withResolvers<void>();
   engine.answer = async (text) => gate.promise.then(() => pageOf(text));
   const both = [search.search(prepare('диван')), sibling().search(prepare('диван'))];

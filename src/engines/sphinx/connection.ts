@@ -61,9 +61,10 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
   return new Promise((resolve, reject) => {
     // Our own socket: only destroying it ends a query at once; mysql2's destroy() waits for the reply.
     const socket = connect({ host: options.host, port: options.port, noDelay: true, keepAlive: true });
+    const upgraded = options.tls?.mode === 'mysql' ? upgrade(options, options.tls) : undefined;
     const driver = createConnection({
       stream: options.tls?.mode === 'tunnel' ? tunnel(options, options.tls, socket) : socket,
-      ...(options.tls?.mode === 'mysql' ? upgrade(options, options.tls) : {}),
+      ...upgraded,
       user: options.user,
       password: options.password,
       connectTimeout: 0,

@@ -113,10 +113,12 @@ export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit'])
       } = route;
       const params = id && Type.Object({ id: Type.String({ description: id.description }) });
       const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
+      // Fastify refuses an undefined limit.
+      const limit = bodyLimit === undefined ? undefined : { bodyLimit };
       app.route({
         method,
         url,
-        ...(bodyLimit !== undefined && { bodyLimit }),
+        ...limit,
         config: { action, readsOnly },
         schema: routeSchema({ ...route, params, query: describedQuery, body: describedBody }),
         handler: async (request, reply) => {

@@ -307,13 +307,13 @@ export function beginServerSpan(
 
 export function endServerSpan(span: Span, { domain, key }: CountedSearch, ending: Ending): void {
   const { outcome, reason, status, code } = ending;
-  const facts = {
+  const facts: Record<string, string | number> = {
     'http.response.status_code': status,
     'serpcache.domain': domain,
     'serpcache.outcome': outcome,
-    ...(reason === undefined ? {} : { 'serpcache.reason': reason }),
-    ...(key === undefined ? {} : { 'serpcache.key': key }),
   };
+  if (reason !== undefined) facts['serpcache.reason'] = reason;
+  if (key !== undefined) facts['serpcache.key'] = key;
   // By the conventions a client's mistake is no error of the server.
   span.end(facts, status >= 500 ? (code ?? String(status)) : undefined);
 }

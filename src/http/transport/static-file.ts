@@ -133,13 +133,13 @@ export const INLINE_STYLES = { 'style-src': "'unsafe-inline'", 'img-src': 'data:
 
 /** Header fields of an HTML document, in addition to those of every answer. */
 export function documentFields(policy: string) {
-  return {
+  const fields = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': policy,
     'referrer-policy': 'no-referrer',
-    // Browsers refuse a sandboxed document that has an opener policy.
-    ...(policy.includes('sandbox') ? {} : { 'cross-origin-opener-policy': 'same-origin' }),
   };
+  // Browsers refuse a sandboxed document that has an opener policy.
+  return policy.includes('sandbox') ? fields : { ...fields, 'cross-origin-opener-policy': 'same-origin' };
 }
 
 /** The sandbox gives a report a separate origin. */

@@ -46,6 +46,11 @@ export type CheckResult =
   /** The figures are missing, or too few. */
   | { readonly subject: string; readonly state: 'skipped'; readonly reason: string };
 
+/** Figures of a finding, without those that are not known. */
+export function knownFigures(figures: Readonly<Record<string, number | string | undefined>>): Details['figures'] {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined)) as Details['figures'];
+}
+
 /** A finding without its subject. */
 export interface Details {
   /** One sentence with the measured figures. */

@@ -18,7 +18,7 @@ export function pageSettings({ domains, admin, public: { host } }: Settings): Pa
   const isOpen = admin.host === host && admin.token === undefined;
   const scheme = admin.tls === undefined ? 'http' : 'https';
   return {
-    ...(isDemo ? { examples: DEMO_SEARCHES } : {}),
-    ...(isOpen ? { explainUrl: `${scheme}://${admin.host}:${admin.port}/admin/explain` } : {}),
+    examples: isDemo ? DEMO_SEARCHES : undefined,
+    explainUrl: isOpen ? `${scheme}://${admin.host}:${admin.port}/admin/explain` : undefined,
   };
 }

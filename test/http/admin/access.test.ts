@@ -45,10 +45,7 @@ test('without a configured token everything may be read and nothing changed', as
       assert.equal(statusCode, url === '/nope' ? 404 : 200);
     }
     await server.close();
-    const counted = entries.reduce(
-      (sum, { result, omitted = 0 }) => sum + (result === 'omitted' ? 0 : 1) + omitted,
-      0,
-    );
+    const counted = entries.reduce((sum, { result, omitted = 0 }) => sum + (result === 'omitted' ? 0 : 1) + omitted, 0);
     assert.equal(counted, changing.length, 'each refusal is written or counted');
   }
 });

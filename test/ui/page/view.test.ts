@@ -12,6 +12,7 @@ import { provenanceOf } from '../../../src/ui/page/assets/provenance.ts';
 import { pageView } from '../../../src/ui/page/assets/view/page.ts';
 import { numbersAround, snippetTree } from '../../../src/ui/page/assets/view/results.ts';
 import { documentHtml } from '../../../src/ui/page/first-page.ts';
+import { plain } from '../../plain.ts';
 import { ASSETS, CITY, PRICE, SITE } from './harness.ts';
 
 /** The maximum number of attributes of a domain. */
@@ -129,7 +130,7 @@ describe('provenance', () => {
       'cache;desc=engine, l2;dur=50.1, engine;dur=35.1, total;dur=86.4',
       90,
     );
-    assert.deepEqual(told, {
+    assert.deepEqual(plain(told), {
       source: 'engine',
       tiers: [
         { tier: 'l1', did: 'kept' },

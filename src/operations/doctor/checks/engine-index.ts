@@ -1,6 +1,6 @@
 import { countText, durationText, percentText } from '../../../report/format.mjs';
 import { HOUR } from '../../../schema/units.ts';
-import type { CheckRule, Window } from '../check.ts';
+import { type CheckRule, knownFigures, type Window } from '../check.ts';
 import { type EngineFacts, known } from '../facts.ts';
 import {
   type EngineView,
@@ -97,7 +97,7 @@ function rotation({ now }: EngineView, { after }: Window): Judgement {
   const lives = ttlMs === undefined ? 'their ttl' : `up to ${durationText(ttlMs)} (freshness.ttl)`;
   return finding(raiseOrHold(changed.seconds < ROTATION.seconds), () => ({
     evidence: `Index ${now.index} was replaced at most ${durationText(ageMs)} ago and has ${countText(documents)} documents now; pages that were stored before are served for ${lives}.`,
-    figures: { ageMs, documents, ...(ttlMs !== undefined && { ttlMs }) },
+    figures: knownFigures({ ageMs, documents, ttlMs }),
     advice: now.domains.flatMap((domain) => [flush(domain), `npm run serpcache -- warm ${domain}`]),
   }));
 }

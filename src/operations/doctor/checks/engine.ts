@@ -1,5 +1,5 @@
 import { countText, durationText, percentText } from '../../../report/format.mjs';
-import type { CheckRule, Window } from '../check.ts';
+import { type CheckRule, knownFigures, type Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {
   type EngineView,
@@ -30,7 +30,7 @@ function maxedOut(view: EngineView, window: Window): Judgement {
     evidence: isRefused
       ? `The doctor's own connection was refused: ${whyMissing(now.status)}.`
       : `${countText(count)} connections were refused in ${durationText(1000 * seconds)}${limit === undefined ? '' : `; the server takes ${countText(limit)}`}.`,
-    figures: { refused: count, ...(limit !== undefined && { limit }) },
+    figures: knownFigures({ refused: count, limit }),
     advice: [
       'In its configuration: max_children = 100 (Manticore: max_connections = 100), then restart it',
       `Or fewer permits: domains.${now.domains[0]}.engine.maxConcurrent; permits of all domains and connections of other clients together must stay below the maximum.`,

@@ -1,4 +1,4 @@
-import type { CheckRule, Window } from '../check.ts';
+import { type CheckRule, knownFigures, type Window } from '../check.ts';
 import { type DnsFacts, known } from '../facts.ts';
 import {
   dataNodesOf,
@@ -112,7 +112,7 @@ export const NETWORK_CHECKS: readonly CheckRule[] = [
           problem === undefined
             ? `${name} took ${ms(lookupMs)} to become ${addresses.join(', ')}.`
             : `${name} does not resolve: ${problem}.`,
-        figures: { lookupMs, ...(problem !== undefined && { problem }) },
+        figures: knownFigures({ lookupMs, problem }),
         advice: [
           `time getent ahosts ${name}`,
           'Use addresses in the configuration, or a caching resolver on this host.',

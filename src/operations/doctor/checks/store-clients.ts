@@ -1,6 +1,6 @@
 import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
 import { MIB } from '../../../schema/units.ts';
-import type { CheckRule, Details, Window } from '../check.ts';
+import { type CheckRule, type Details, knownFigures, type Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {
   dataNodesOf,
@@ -218,7 +218,7 @@ export const CLIENT_CHECKS: readonly CheckRule[] = [
         table === undefined ? '' : `; ${countText(table.used)} of ${countText(table.limit)} places are taken now`;
       return finding(count >= REJECTED.raises, () => ({
         evidence: `${countText(count)} connections were refused in ${view.seconds.toFixed(1)} s${places}.`,
-        figures: { rejected: count, ...(table && { connected: table.used, maxclients: table.limit }) },
+        figures: knownFigures({ rejected: count, connected: table?.used, maxclients: table?.limit }),
         advice: moreClients(view, table?.limit ?? 10_000),
       }));
     }),

@@ -244,11 +244,11 @@ function tested(track: Track, guard: GuardRule): TestedGuard {
   };
   return {
     guard,
-    ...(isKnown(before) && { before }),
-    ...(worst !== undefined && { worst }),
-    ...(isKnown(after) && { after }),
+    before: isKnown(before) ? before : undefined,
+    worst,
+    after: isKnown(after) ? after : undefined,
     held: heldWhere(),
-    ...(mark !== undefined && { brokenAtMs: mark.atMs }),
+    brokenAtMs: mark?.atMs,
   };
 }
 

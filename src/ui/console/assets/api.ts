@@ -161,17 +161,10 @@ export function createCredentialStore(
 export function createApi(credentials: CredentialStore, onReadOnly: (readOnly: boolean) => void): Api {
   const send = async (path: string, init: RequestInit, byOperator: boolean): Promise<Response> => {
     const used = credentials.current();
-    const response = await fetch(path, {
-      ...init,
-      cache: 'no-store',
-      credentials: 'omit',
-      redirect: 'error',
-      headers: {
-        ...init.headers,
-        ...(used === undefined ? {} : { authorization: `Bearer ${used.token}` }),
-        ...(used === undefined || used.operator === '' ? {} : { 'x-operator': used.operator }),
-      },
-    });
+    const headers = new Headers(init.headers);
+    if (used !== undefined) headers.set('authorization', `Bearer ${used.token}`);
+    if (used !== undefined && used.operator !== '') headers.set('x-operator', used.operator);
+    const response = await fetch(path, { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error', headers });
     if (response.status === 401) {
       await response.body?.cancel();
       if (await credentials.renew(used, byOperator)) {

@@ -161,8 +161,8 @@ function flushIn(domain: string, form: FormData): FlushBody {
     domain,
     mode,
     fraction: Number((Number(textIn(form, 'percent')) / 100).toFixed(6)),
-    ...(mode === 'erase' ? { by: textIn(form, 'by') } : {}),
-    ...(mode === 'refresh' && indexVersion !== '' ? { indexVersion } : {}),
+    by: mode === 'erase' ? textIn(form, 'by') : undefined,
+    indexVersion: mode === 'refresh' && indexVersion !== '' ? indexVersion : undefined,
     ...reasonIn(form),
   };
 }

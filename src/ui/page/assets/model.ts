@@ -71,7 +71,7 @@ export function answerFrom(body: unknown): AnswerBody {
     totalRelation: totalRelation === 'gte' ? 'gte' : 'eq',
     results: listOf(results).map(resultFrom),
     facets: Object.fromEntries(Object.entries(membersOf(facets)).map(([name, counts]) => [name, countsFrom(counts)])),
-    ...(degraded === true ? { degraded } : {}),
+    degraded: degraded === true ? true : undefined,
   };
 }
 
@@ -151,8 +151,8 @@ async function failureOf(response: Response): Promise<Failure> {
   return {
     kind: 'failure',
     code: typeof code === 'string' ? code : 'other',
-    ...(typeof detail === 'string' ? { detail } : {}),
-    ...(typeof parameter === 'string' ? { parameter } : {}),
-    ...(Number.isFinite(retryAfter) ? { retryAfterSeconds: retryAfter } : {}),
+    detail: typeof detail === 'string' ? detail : undefined,
+    parameter: typeof parameter === 'string' ? parameter : undefined,
+    retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   };
 }

@@ -43,11 +43,11 @@ export function provenanceOf(cacheStatus: string, serverTiming: string, totalMs?
   return {
     source: outcome === 'lifeboat' ? 'lifeboat' : sourceOf(tiers),
     tiers: tiers.map(factOf),
-    ...(reason === undefined ? {} : { reason }),
-    ...(ttl === undefined ? {} : { freshForSeconds: ttl }),
-    ...(serverMs === undefined ? {} : { serverMs }),
-    ...(engineMs === undefined ? {} : { engineMs }),
-    ...(totalMs === undefined ? {} : { totalMs }),
+    reason,
+    freshForSeconds: ttl,
+    serverMs,
+    engineMs,
+    totalMs,
   };
 }
 

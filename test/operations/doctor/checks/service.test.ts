@@ -69,7 +69,10 @@ test('the first reading of a process is not judged', () => {
 });
 
 test('invalid searches and clients that left are no searches of the service', () => {
-  const window = grown({ outcomes: { 'hit-l1': 60, failed: 30, rejected: 900, aborted: 900 }, misses: { expired: 30 } });
+  const window = grown({
+    outcomes: { 'hit-l1': 60, failed: 30, rejected: 900, aborted: 900 },
+    misses: { expired: 30 },
+  });
   assert.equal(stateOf('ttl', window), 'skipped');
 });
 
