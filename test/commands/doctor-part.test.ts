@@ -118,7 +118,7 @@ function seriesOf(change: (at: number) => Partial<Snapshot>): readonly Snapshot[
 /** The part of a host with this address beside the loopback one. */
 function partOf(name: string, address: string, length = SNAPSHOTS): HostPart {
   const snapshots = Array.from({ length }, (_, at) =>
-    hostWith({ ...{ name, role: 'part', addresses: ['127.0.0.1', address] }, wallMs: WALL_MS + 5000 + at * MS }),
+    hostWith({ name, role: 'part', addresses: ['127.0.0.1', address], wallMs: WALL_MS + 5000 + at * MS }),
   );
   return { version: 1, snapshots };
 }

@@ -78,7 +78,11 @@ describe('the audit', () => {
     { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
   ];
   const modelAt = (hash: string, next: object): Model => ({
-    ...{ address: consoleAddress(hash), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0, hasToken: true },
+    address: consoleAddress(hash),
+    connection: { kind: 'live' },
+    receivedMs: 0,
+    nowMs: 0,
+    hasToken: true,
     ...{ readOnly: false, feedback: {}, busy: [] },
     feeds: { audit: { path: '/admin/audit', value: { entries, ...next }, receivedMs: 0 } },
   });

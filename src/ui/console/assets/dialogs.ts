@@ -64,7 +64,7 @@ export function reasonField(placeholder: string) {
   });
 }
 
-/** A field into which the name of the domain must be typed: for actions that nobody should take by one slip. */
+/** A field into which the operator types the name of the domain: one slip must not start such an action. */
 export function domainField(domain: string) {
   return field(`Type ${domain} to go on`, {
     name: 'typed',

@@ -43,7 +43,10 @@ function textOf(page: string): string {
 /** The view of a drill that is over in the console, as HTML. */
 function onConsole(journal: Journal): string {
   const model: Model = {
-    ...{ address: consoleAddress('#/goods/drills'), connection: { kind: 'live' }, receivedMs: 0, nowMs: 0 },
+    address: consoleAddress('#/goods/drills'),
+    connection: { kind: 'live' },
+    receivedMs: 0,
+    nowMs: 0,
     ...{ hasToken: true, readOnly: false, feeds: {}, feedback: {}, busy: [] },
     watched: { id: journal.id, journal, receivedMs: 0 },
   };
