@@ -29,14 +29,6 @@ export interface ColumnUse {
   readonly renamed: readonly (readonly [column: string, field: string])[];
 }
 
-interface Columns {
-  /** The row with field names in place of column names. */
-  readonly fieldsOf: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
-  /** The column of a field in the last row. */
-  readonly columnOf: (field: string) => string | undefined;
-  readonly use: () => ColumnUse;
-}
-
 /** Maximum number of different values counted per column: a facet with more is not readable. */
 export const MAX_DISTINCT = 200;
 const MAX_IGNORED = 100;
@@ -75,7 +67,7 @@ export function nameOfColumn(column: string): string {
  * the first column whose `nameOfColumn` is equal, else (id, title and description only) a column of a usual name. Declared
  * attributes win over usual names.
  */
-export function createColumns(attributes: readonly Attribute[], map: ColumnMap): Columns {
+export function createColumns(attributes: readonly Attribute[], map: ColumnMap) {
   const declared = new Set(attributes.map(({ name }) => name));
   const fields = new Set<string>([...TEXT_FIELDS, ...declared]);
   const mapped = new Map(
@@ -112,7 +104,8 @@ export function createColumns(attributes: readonly Attribute[], map: ColumnMap):
   };
 
   return {
-    fieldsOf: (row) => {
+    /** The row with field names in place of column names. */
+    fieldsOf: (row: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => {
       const columns = Object.keys(row);
       // Rows of one file usually have the same columns, so the layout of the last row is kept.
       if (columns.length !== names.length || columns.some((column, i) => column !== names[i])) layOut(columns);
@@ -120,8 +113,9 @@ export function createColumns(attributes: readonly Attribute[], map: ColumnMap):
       for (const [field, column] of layout) fields[field] = row[column];
       return fields;
     },
-    columnOf: (field) => layout.get(field),
-    use: () => ({ ignored: [...ignored].filter((column) => !renamed.has(column)), renamed: [...renamed] }),
+    /** The column of a field in the last row. */
+    columnOf: (field: string): string | undefined => layout.get(field),
+    use: (): ColumnUse => ({ ignored: [...ignored].filter((column) => !renamed.has(column)), renamed: [...renamed] }),
   };
 }
 

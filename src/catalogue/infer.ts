@@ -97,18 +97,11 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
   return { rows, preset: known.preset, texts, columns };
 }
 
-interface Tally {
-  readonly add: (value: unknown) => void;
-  /** The format that its numbers have and no other, if they tell. */
-  readonly numberFormat: () => Format | undefined;
-  readonly infer: (column: string, name: string, fileFormat: Format | undefined) => InferredColumn;
-}
-
 const SEPARATORS = ['|', ';', ', '] as const;
 /** A separator in at least this share of the values is not chance. */
 const SEPARATED_SHARE = 0.9;
 
-function createTally(): Tally {
+function createTally() {
   const distinct = new Set<string>();
   const currencies = new Set<string>();
   /** Formats that all values so far may have; those in which all are whole numbers. */
@@ -156,6 +149,7 @@ function createTally(): Tally {
     if (other !== undefined && other.value !== first?.value) unclear ??= text;
     if (currencies.size < 2) currencies.add(first?.currency ?? '');
   };
+  /** The format that its numbers have and no other, if they tell. */
   const numberFormat = (): Format | undefined => (is.number && numbers.length === 1 ? numbers[0] : undefined);
   const typeOf = (fileFormat: Format | undefined): Pick<InferredColumn, 'type' | 'format' | 'currency' | 'advice'> => {
     if (is.number) {
@@ -182,14 +176,15 @@ function createTally(): Tally {
     return { type: 'string', advice: `are they several values? multiple: true, separator: "${separator}"` };
   };
   return {
-    add: (value) => {
-      if (!Array.isArray(value)) return addOne(value);
-      is.multiple = true;
-      is.crowded ||= new Set(value).size > MAX_LIST_VALUES;
-      for (const each of value) addOne(each);
+    add: (value: unknown): void => {
+      if (Array.isArray(value)) {
+        is.multiple = true;
+        is.crowded ||= new Set(value).size > MAX_LIST_VALUES;
+      }
+      for (const each of [value].flat()) addOne(each);
     },
     numberFormat,
-    infer: (column, name, fileFormat) => {
+    infer: (column: string, name: string, fileFormat: Format | undefined): InferredColumn => {
       const reasons: readonly (readonly [applies: boolean, reason: string])[] = [
         [values === 0, 'it has no values'],
         [is.nested, 'it holds objects or lists of lists'],
@@ -203,3 +198,5 @@ function createTally(): Tally {
     },
   };
 }
+
+type Tally = ReturnType<typeof createTally>;

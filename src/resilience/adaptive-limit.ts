@@ -298,23 +298,6 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
   };
 }
 
-/** The bounds of the concurrent calls to one engine. */
-interface ConcurrencyBound {
-  /** Learns from every call. */
-  readonly limit: LearnedLimit;
-  /** Maximum of calls at once that this process may make while the engine is well. */
-  readonly ceiling: () => number;
-  /** Maximum of calls at once now: as learned, within the ceiling and the slow start. At least 1. */
-  readonly max: () => number;
-  /**
-   * Begins a slow start, because the engine has come back: the maximum rises from a tenth of the ceiling, so that waiting
-   * searches do not overload the engine again.
-   */
-  readonly restart: () => void;
-  /** True during a slow start. */
-  readonly isStarting: () => boolean;
-}
-
 interface ConcurrencyBoundOptions extends Omit<GradientLimitOptions, 'ceiling'>, Omit<AimdLimitOptions, 'ceiling'> {
   readonly kind: 'fixed' | 'aimd' | 'gradient';
   /** Maximum of concurrent calls of the fleet. */
@@ -330,9 +313,12 @@ interface ConcurrencyBoundOptions extends Omit<GradientLimitOptions, 'ceiling'>,
 const SLOW_START_FROM = 0.1;
 const SLOW_START_MS = 5000;
 
-export function createConcurrencyBound(options: ConcurrencyBoundOptions): ConcurrencyBound {
+/** The bounds of the concurrent calls to one engine. */
+export function createConcurrencyBound(options: ConcurrencyBoundOptions) {
   const { kind, maxConcurrent, fleetShare, availableShare, monotonicMs, slowStartMs = SLOW_START_MS } = options;
+  /** Maximum of calls at once that this process may make while the engine is well. */
   const ceiling = (): number => fleetShare(maxConcurrent * availableShare());
+  /** Learns from every call. */
   const limit = LIMITS[kind]({ ...options, ceiling });
   let startedAtMs = Number.NEGATIVE_INFINITY;
   /** 0.1–1; 1 before the first restart. */
@@ -343,11 +329,17 @@ export function createConcurrencyBound(options: ConcurrencyBoundOptions): Concur
   return {
     limit,
     ceiling,
-    max: () => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * startFactor()))),
-    restart: () => {
+    /** Maximum of calls at once now: as learned, within the ceiling and the slow start. At least 1. */
+    max: (): number => Math.max(1, Math.min(limit.current(), Math.floor(ceiling() * startFactor()))),
+    /**
+     * Begins a slow start, because the engine has come back: the maximum rises from a tenth of the ceiling, so that waiting
+     * searches do not overload the engine again.
+     */
+    restart: (): void => {
       startedAtMs = monotonicMs();
     },
-    isStarting: () => startFactor() < 1,
+    /** True during a slow start. */
+    isStarting: (): boolean => startFactor() < 1,
   };
 }
 

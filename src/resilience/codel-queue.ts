@@ -5,38 +5,6 @@ export const PRIORITIES = ['interactive', 'refresh', 'warm-up', 'shadow'] as con
 
 export type Priority = (typeof PRIORITIES)[number];
 
-/**
- * Tells a standing queue from a burst that clears, by the wait of the oldest waiter (CoDel, ACM Queue 2012), and decides
- * which waiter is next and which are shed (adaptive LIFO, "Fail at Scale", ACM Queue 2015).
- *
- * - Flowing: oldest first. A burst begins when the oldest waiter has been older than the target for a whole interval.
- * - Burst: oldest first. Every waiter that will get its answer in time is kept, newcomers too. When one cannot be kept,
- *   overload begins. A burst begins with a grace period of one maximum wait, because a purge, after which the engine
- *   clears the queue, and a lasting overload look alike at first. In the grace period "in time" means within the waiter's
- *   own maximum wait: all are kept while the queue's rate is measured, and then as many as that rate serves. After it,
- *   and for a while after an overload, "in time" means within a share of the engine's deadline.
- * - Overload: kept waiters go first; after them newest first, and a waiter older than the target is shed. Answers are then
- *   within the engine's deadline or refused early.
- *
- * Burst and overload end when a slot is free and the queue is empty.
- *
- * A shed waiter has waited at most target plus interval, or the time in which the rate was measured. A longer wait ends
- * with a slot, unless the engine becomes slower meanwhile.
- */
-interface CodelQueue {
-  readonly overloaded: () => boolean;
-  /** The waiter of `line` (oldest first) that gets the next slot. */
-  readonly next: (line: readonly Waiter[]) => Waiter | undefined;
-  /** Updates the state; returns the waiters of `line` to shed now. */
-  readonly update: (line: readonly Waiter[], nowMs: number) => readonly Waiter[];
-  /** When to call `update` again if nothing happens before; Infinity for never. */
-  readonly nextUpdateAtMs: (line: readonly Waiter[]) => number;
-  /** A waiter got a slot. */
-  readonly onServed: () => void;
-  /** A slot is free and the queue is empty. */
-  readonly onEmpty: () => void;
-}
-
 /** A search in the queue. */
 export interface Waiter {
   readonly priority: Priority;
@@ -77,7 +45,25 @@ const CALM = 5;
 
 const NONE: readonly Waiter[] = [];
 
-export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQueueOptions): CodelQueue {
+/**
+ * Tells a standing queue from a burst that clears, by the wait of the oldest waiter (CoDel, ACM Queue 2012), and decides
+ * which waiter is next and which are shed (adaptive LIFO, "Fail at Scale", ACM Queue 2015).
+ *
+ * - Flowing: oldest first. A burst begins when the oldest waiter has been older than the target for a whole interval.
+ * - Burst: oldest first. Every waiter that will get its answer in time is kept, newcomers too. When one cannot be kept,
+ *   overload begins. A burst begins with a grace period of one maximum wait, because a purge, after which the engine
+ *   clears the queue, and a lasting overload look alike at first. In the grace period "in time" means within the waiter's
+ *   own maximum wait: all are kept while the queue's rate is measured, and then as many as that rate serves. After it,
+ *   and for a while after an overload, "in time" means within a share of the engine's deadline.
+ * - Overload: kept waiters go first; after them newest first, and a waiter older than the target is shed. Answers are then
+ *   within the engine's deadline or refused early.
+ *
+ * Burst and overload end when a slot is free and the queue is empty.
+ *
+ * A shed waiter has waited at most target plus interval, or the time in which the rate was measured. A longer wait ends
+ * with a slot, unless the engine becomes slower meanwhile.
+ */
+export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQueueOptions) {
   const targetMs = TARGET * deadlineMs;
   const intervalMs = INTERVAL * deadlineMs;
   let state: 'flowing' | 'burst' | 'overload' = 'flowing';
@@ -143,9 +129,12 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
   };
 
   return {
-    overloaded: () => state === 'overload',
-    next: (line) => (state === 'overload' && line[0]?.kept === false ? line.at(-1) : line[0]),
-    update: (line, nowMs) => {
+    overloaded: (): boolean => state === 'overload',
+    /** The waiter of `line` (oldest first) that gets the next slot. */
+    next: (line: readonly Waiter[]): Waiter | undefined =>
+      state === 'overload' && line[0]?.kept === false ? line.at(-1) : line[0],
+    /** Updates the state; returns the waiters of `line` to shed now. */
+    update: (line: readonly Waiter[], nowMs: number): readonly Waiter[] => {
       if (state === 'flowing' && isStanding(line, nowMs)) {
         state = 'burst';
         const isCalm = nowMs - overloadedAtMs > CALM * maxWaitMs;
@@ -157,7 +146,8 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
       overloadedAtMs = nowMs;
       return expired(line, nowMs);
     },
-    nextUpdateAtMs: (line) => {
+    /** When to call `update` again if nothing happens before; Infinity for never. */
+    nextUpdateAtMs: (line: readonly Waiter[]): number => {
       switch (state) {
         case 'flowing':
           if (standingSinceMs !== undefined) return standingSinceMs + intervalMs;
@@ -172,10 +162,12 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
         }
       }
     },
-    onServed: () => {
+    /** A waiter got a slot. */
+    onServed: (): void => {
       if (grace !== undefined) grace.served += 1;
     },
-    onEmpty: () => {
+    /** A slot is free and the queue is empty. */
+    onEmpty: (): void => {
       grace = undefined;
       state = 'flowing';
       standingSinceMs = undefined;
@@ -184,34 +176,21 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
 }
 
 /** The waiters of a limiter: one line per priority, each oldest first. */
-interface WaitingLines {
-  readonly size: () => number;
-  readonly line: (priority: Priority) => readonly Waiter[];
-  readonly add: (waiter: Waiter) => void;
-  /** False when it has left already. */
-  readonly remove: (waiter: Waiter) => boolean;
-  /** The waiters of every priority below `interactive`. */
-  readonly background: () => Waiter[];
-  /** The waiters whose deadline has passed. */
-  readonly pastDeadline: (nowMs: number) => readonly Waiter[];
-  /** No deadline passes before this time; Infinity when the lines are empty. */
-  readonly noDeadlineBeforeMs: () => number;
-}
-
-export function createWaitingLines(): WaitingLines {
+export function createWaitingLines() {
   const lines: Readonly<Record<Priority, Waiter[]>> = { interactive: [], refresh: [], 'warm-up': [], shadow: [] };
   let size = 0;
   /** All waiters are checked only when this time has come, because the queue may be long. */
   let noDeadlineBeforeMs = Number.POSITIVE_INFINITY;
   return {
-    size: () => size,
-    line: (priority) => lines[priority],
-    add: (waiter) => {
+    size: (): number => size,
+    line: (priority: Priority): readonly Waiter[] => lines[priority],
+    add: (waiter: Waiter): void => {
       lines[waiter.priority].push(waiter);
       size += 1;
       noDeadlineBeforeMs = Math.min(noDeadlineBeforeMs, waiter.deadlineAtMs);
     },
-    remove: (waiter) => {
+    /** False when it has left already. */
+    remove: (waiter: Waiter): boolean => {
       const line = lines[waiter.priority];
       // An admitted waiter is at either end of the line.
       const at = line.at(-1) === waiter ? line.length - 1 : line.indexOf(waiter);
@@ -221,8 +200,10 @@ export function createWaitingLines(): WaitingLines {
       if (size === 0) noDeadlineBeforeMs = Number.POSITIVE_INFINITY;
       return true;
     },
-    background: () => PRIORITIES.flatMap((priority) => (priority === 'interactive' ? [] : lines[priority])),
-    pastDeadline: (nowMs) => {
+    /** The waiters of every priority below `interactive`. */
+    background: (): Waiter[] => PRIORITIES.flatMap((priority) => (priority === 'interactive' ? [] : lines[priority])),
+    /** The waiters whose deadline has passed. */
+    pastDeadline: (nowMs: number): readonly Waiter[] => {
       if (nowMs < noDeadlineBeforeMs) return NONE;
       const late: Waiter[] = [];
       noDeadlineBeforeMs = Number.POSITIVE_INFINITY;
@@ -232,6 +213,7 @@ export function createWaitingLines(): WaitingLines {
       }
       return late;
     },
-    noDeadlineBeforeMs: () => noDeadlineBeforeMs,
+    /** No deadline passes before this time; Infinity when the lines are empty. */
+    noDeadlineBeforeMs: (): number => noDeadlineBeforeMs,
   };
 }

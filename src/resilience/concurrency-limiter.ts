@@ -9,37 +9,6 @@ import {
 } from './codel-queue.ts';
 import { SearchError } from './search-error.ts';
 
-/**
- * Bounds the calls that run at once, with a short queue. The most urgent priority goes first. Priorities below
- * `interactive` use a share of the slots only, never get a slot before a waiting interactive search, and make room for
- * interactive searches in a full queue.
- */
-export interface ConcurrencyLimiter {
-  /**
-   * Resolves to a release function (idempotent) once a slot is free.
-   * @throws SearchError: `queue-full`, `queue-expired` or `left`.
-   */
-  readonly acquire: (options: {
-    /** Monotonic. */
-    readonly deadlineAtMs: number;
-    readonly priority: Priority;
-    /** Leaves the queue; has no effect once a slot was given. */
-    readonly signal?: AbortSignal;
-  }) => Promise<() => void>;
-  /** Refuses every waiter: no slot will be free in time. */
-  readonly refuseAll: () => void;
-  readonly inFlight: () => number;
-  readonly queued: () => number;
-  /** Calls that may run at once now. */
-  readonly max: () => number;
-  /** Slots that a refresh or a warm-up could take now without delaying a waiter: 0 while interactive searches wait. */
-  readonly spare: () => number;
-  /** Number of slots held for longer than `maxHoldMs`: their calls never ended. Always 0 unless something is wrong. */
-  readonly overdue: () => number;
-  /** True when waits have been too long for some time: the queue is then short, and serves the newest waiter first. */
-  readonly overloaded: () => boolean;
-}
-
 export interface ConcurrencyLimiterOptions {
   /** May change at any time, also below the number of running calls; less than 1 counts as 1. */
   readonly max: () => number;
@@ -55,6 +24,14 @@ export interface ConcurrencyLimiterOptions {
   readonly shedding?: boolean;
 }
 
+export interface GuardedTask {
+  /** Monotonic; past it the task leaves the queue. */
+  readonly deadlineAtMs: number;
+  readonly priority: Priority;
+  /** Leaves the queue; has no effect once a slot was given. */
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** One error object per reason: its stack is not needed, and capturing a stack is most of the cost of a refusal. */
 const REFUSALS: Readonly<Record<QueueRefusal, SearchError>> = {
   'queue-full': new SearchError('queue-full'),
@@ -62,7 +39,12 @@ const REFUSALS: Readonly<Record<QueueRefusal, SearchError>> = {
   left: new SearchError('left'),
 };
 
-export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): ConcurrencyLimiter {
+/**
+ * Bounds the calls that run at once, with a short queue. The most urgent priority goes first. Priorities below
+ * `interactive` use a share of the slots only, never get a slot before a waiting interactive search, and make room for
+ * interactive searches in a full queue.
+ */
+export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions) {
   const { clock, deadlineMs, maxWaitMs, maxQueued, shedding = true } = options;
   const waiting = createWaitingLines();
   const interactive = waiting.line('interactive');
@@ -147,7 +129,11 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     });
 
   return {
-    acquire: async ({ deadlineAtMs, priority, signal }) => {
+    /**
+     * Resolves to a release function (idempotent) once a slot is free.
+     * @throws SearchError: `queue-full`, `queue-expired` or `left`.
+     */
+    acquire: async ({ deadlineAtMs, priority, signal }: GuardedTask): Promise<() => void> => {
       if (signal?.aborted) throw REFUSALS.left;
       // This check comes before background waiters: a slot that has just been added goes to the interactive search
       // first.
@@ -161,7 +147,8 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
       if (queue.overloaded() && priority !== 'interactive') throw REFUSALS['queue-full'];
       return wait(priority, deadlineAtMs, signal);
     },
-    refuseAll: () => {
+    /** Refuses every waiter: no slot will be free in time. */
+    refuseAll: (): void => {
       refuse(
         PRIORITIES.flatMap((priority) => waiting.line(priority)),
         'queue-expired',
@@ -170,29 +157,18 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions): Co
     },
     inFlight: slots.inFlight,
     queued: waiting.size,
+    /** Calls that may run at once now. */
     max: slots.max,
-    spare: () => (interactive.length > 0 ? 0 : Math.max(0, slots.free('refresh') - waiting.size())),
-    overdue: () => slots.olderThan(options.maxHoldMs ?? Number.POSITIVE_INFINITY),
+    /** Slots that a refresh or a warm-up could take now without delaying a waiter: 0 while interactive searches wait. */
+    spare: (): number => (interactive.length > 0 ? 0 : Math.max(0, slots.free('refresh') - waiting.size())),
+    /** Number of slots held for longer than `maxHoldMs`: their calls never ended. Always 0 unless something is wrong. */
+    overdue: (): number => slots.olderThan(options.maxHoldMs ?? Number.POSITIVE_INFINITY),
+    /** True when waits have been too long for some time: the queue is then short, and serves the newest waiter first. */
     overloaded: queue.overloaded,
   };
 }
 
-/** Counts the running calls by priority, and measures their duration. */
-interface Slots {
-  readonly inFlight: () => number;
-  readonly max: () => number;
-  /** Number of calls of this priority that may start now. */
-  readonly free: (priority: Priority) => number;
-  /** Returns an idempotent release function. */
-  readonly take: (priority: Priority) => () => void;
-  /**
-   * Estimated time until `waiting` more calls have all started and the last of them has ended, at the mean duration of
-   * calls. The age of the running calls shows that an engine has become slower before the first of them has ended.
-   */
-  readonly answeredMs: (waiting: number) => number;
-  /** Number of calls that have run for longer than `ms`. */
-  readonly olderThan: (ms: number) => number;
-}
+export type ConcurrencyLimiter = ReturnType<typeof createConcurrencyLimiter>;
 
 interface SlotsOptions {
   /** Assumed duration of a call until the first has ended. */
@@ -212,7 +188,8 @@ const AGE_FACTOR = 1.5;
 /** EWMA weight of the newest duration. */
 const DURATION_WEIGHT = 0.1;
 
-function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: SlotsOptions): Slots {
+/** Counts the running calls by priority, and measures their duration. */
+function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: SlotsOptions) {
   const held: Record<Priority, number> = { interactive: 0, refresh: 0, 'warm-up': 0, shadow: 0 };
   /** The running calls, in the order of their start. */
   const running = new Set<{ readonly startedAtMs: number }>();
@@ -226,6 +203,7 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
     return wanted >= 1 ? Math.floor(wanted) : 1;
   };
 
+  /** Number of calls of this priority that may start now. */
   const free = (priority: Priority): number => {
     const total = max();
     let left = total - inFlight;
@@ -242,10 +220,11 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
   const callMs = (): number => Math.max(meanDurationMs ?? initialCallMs, AGE_FACTOR * meanAgeMs());
 
   return {
-    inFlight: () => inFlight,
+    inFlight: (): number => inFlight,
     max,
     free,
-    take: (priority) => {
+    /** Returns an idempotent release function. */
+    take: (priority: Priority): (() => void) => {
       const startedAtMs = monotonicMs();
       held[priority] += 1;
       inFlight += 1;
@@ -264,8 +243,13 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
         onRelease();
       };
     },
-    answeredMs: (waiting) => callMs() * (1 + waiting / max()),
-    olderThan: (ms) => {
+    /**
+     * Estimated time until `waiting` more calls have all started and the last of them has ended, at the mean duration of
+     * calls. The age of the running calls shows that an engine has become slower before the first of them has ended.
+     */
+    answeredMs: (waiting: number): number => callMs() * (1 + waiting / max()),
+    /** Number of calls that have run for longer than `ms`. */
+    olderThan: (ms: number): number => {
       const beforeMs = monotonicMs() - ms;
       let older = 0;
       for (const { startedAtMs } of running) {
@@ -277,13 +261,6 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
   };
 }
 
-/** One timer for the deadlines of a whole queue. */
-interface DeadlineTimer {
-  /** Fires at `atMs` (monotonic) or before: an earlier time set already is kept, and `onDue` sets the next one. */
-  readonly fireBy: (atMs: number) => void;
-  readonly clear: () => void;
-}
-
 interface DeadlineTimerOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** `nowMs` is never before the time that was set: Node fires up to a millisecond early by the monotonic clock. */
@@ -292,7 +269,8 @@ interface DeadlineTimerOptions {
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-export function createDeadlineTimer({ clock, onDue }: DeadlineTimerOptions): DeadlineTimer {
+/** One timer for the deadlines of a whole queue. */
+export function createDeadlineTimer({ clock, onDue }: DeadlineTimerOptions) {
   let dueAtMs = Number.POSITIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
 
@@ -303,7 +281,8 @@ export function createDeadlineTimer({ clock, onDue }: DeadlineTimerOptions): Dea
   };
 
   return {
-    fireBy: (atMs) => {
+    /** Fires at `atMs` (monotonic) or before: an earlier time set already is kept, and `onDue` sets the next one. */
+    fireBy: (atMs: number): void => {
       if (atMs >= dueAtMs) return;
       clearTimeout(timer);
       dueAtMs = atMs;

@@ -2,21 +2,8 @@ import type { Runtime } from '../runtime.ts';
 import { createConcurrencyBound } from './adaptive-limit.ts';
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 import { type BreakerState, createBreaker, createLoadBalancer, createRetryBudget } from './endpoints.ts';
-import { type Guard, type GuardEvent, guardWith } from './guard.ts';
+import { type GuardEvent, guardWith } from './guard.ts';
 import type { ShedReason } from './search-error.ts';
-
-/** The guard of one engine, with the parts that its callers read. */
-export interface EngineGuard extends Guard {
-  /** Maximum of calls at once that this process may make while the engine is well. */
-  readonly ceiling: () => number;
-  /**
-   * Number of times that the breaker of an endpoint has closed again. A refresh that failed before may succeed after
-   * it.
-   */
-  readonly revivals: () => number;
-  /** The current levels. A refusal from outside, such as a drill's, counts as an open breaker. */
-  readonly levels: () => GuardLevels;
-}
 
 interface GuardLevels {
   /** Number of running calls, and of searches that wait for a slot. */
@@ -87,7 +74,7 @@ export function createGuard(
   settings: GuardSettings,
   { fleetShare, refusal, onBreaker }: GuardPorts,
   { clock, random, observe }: Pick<Runtime<GuardEvent>, 'clock' | 'random' | 'observe'>,
-): EngineGuard {
+) {
   const { target, deadlineMs } = settings;
   const { monotonicMs } = clock;
   const has = (defence: GuardDefence): boolean => !settings.disabledDefences.includes(defence);
@@ -156,9 +143,15 @@ export function createGuard(
   });
   return {
     ...guard,
+    /** Maximum of calls at once that this process may make while the engine is well. */
     ceiling: bound.ceiling,
-    revivals: () => revivals,
-    levels: () => ({
+    /**
+     * Number of times that the breaker of an endpoint has closed again. A refresh that failed before may succeed after
+     * it.
+     */
+    revivals: (): number => revivals,
+    /** The current levels. A refusal from outside, such as a drill's, counts as an open breaker. */
+    levels: (): GuardLevels => ({
       inFlight: limiter.inFlight(),
       queued: limiter.queued(),
       maxConcurrent: limiter.max(),
@@ -167,3 +160,5 @@ export function createGuard(
     }),
   };
 }
+
+export type EngineGuard = ReturnType<typeof createGuard>;

@@ -3,28 +3,6 @@ import { SearchError } from './search-error.ts';
 
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/**
- * opossum, reduced to the parts that work for us. One per engine endpoint; only engine calls pass through it, and the guard
- * gives them their deadlines. The breaker of a store node (`stores/redis/node.ts`) is another one: it opens within a tenth of
- * a second, by failures in a row, for a read costs microseconds and has a promise nowhere. opossum counts over seconds,
- * and its promises and timers would cost more than the read.
- */
-export interface Breaker {
-  readonly state: () => BreakerState;
-  /** True while every call would be refused: check it before taking a slot (a reject inside opossum costs 12 µs). */
-  readonly refuses: () => boolean;
-  /** Milliseconds until a probe may pass; 0 when it may now. */
-  readonly retryAfterMs: () => number;
-  /** @throws SearchError `breaker-open` when `call` was not started; else the error of `call`. */
-  readonly fire: <T>(call: () => Promise<T>) => Promise<T>;
-  /**
-   * Closes an open or half-open breaker, with empty counts, when a probe has shown that the target works. Calls in flight
-   * keep their results and are not counted.
-   */
-  readonly close: () => void;
-  readonly shutdown: () => void;
-}
-
 interface BreakerOptions {
   readonly name: string;
   /** It opens when a larger share of the calls of the last `windowMs` failed. 1–100. */
@@ -39,7 +17,13 @@ interface BreakerOptions {
   readonly onState: (state: BreakerState) => void;
 }
 
-export function createBreaker(options: BreakerOptions): Breaker {
+/**
+ * opossum, reduced to the parts that work for us. One per engine endpoint; only engine calls pass through it, and the guard
+ * gives them their deadlines. The breaker of a store node (`stores/redis/node.ts`) is another one: it opens within a tenth of
+ * a second, by failures in a row, for a read costs microseconds and has a promise nowhere. opossum counts over seconds,
+ * and its promises and timers would cost more than the read.
+ */
+export function createBreaker(options: BreakerOptions) {
   const resetMs = Math.round(options.resetMs * (0.8 + 0.4 * options.random()));
   // opossum writes into its options, so they are made here and never shared. Parts of opossum that do not work for us are
   // off: timeout, capacity, coalesce, cache, AbortController; percentiles and snapshots block the loop for milliseconds.
@@ -86,9 +70,12 @@ export function createBreaker(options: BreakerOptions): Breaker {
   };
 
   return {
-    state: () => (circuit.opened ? 'open' : circuit.halfOpen ? 'half-open' : 'closed'),
-    refuses: () => circuit.opened || (circuit.halfOpen && probing),
-    retryAfterMs: () => (circuit.opened ? Math.max(0, openedAtMs + resetMs - options.monotonicMs()) : 0),
+    state: (): BreakerState => (circuit.opened ? 'open' : circuit.halfOpen ? 'half-open' : 'closed'),
+    /** True while every call would be refused: check it before taking a slot (a reject inside opossum costs 12 µs). */
+    refuses: (): boolean => circuit.opened || (circuit.halfOpen && probing),
+    /** Milliseconds until a probe may pass; 0 when it may now. */
+    retryAfterMs: (): number => (circuit.opened ? Math.max(0, openedAtMs + resetMs - options.monotonicMs()) : 0),
+    /** @throws SearchError `breaker-open` when `call` was not started; else the error of `call`. */
     fire: async <T>(call: () => Promise<T>): Promise<T> => {
       let started = false;
       try {
@@ -102,52 +89,18 @@ export function createBreaker(options: BreakerOptions): Breaker {
         throw error;
       }
     },
-    close: () => {
+    /**
+     * Closes an open or half-open breaker, with empty counts, when a probe has shown that the target works. Calls in flight
+     * keep their results and are not counted.
+     */
+    close: (): void => {
       if (circuit.opened || circuit.halfOpen) replace();
     },
-    shutdown: () => circuit.shutdown(),
+    shutdown: (): void => circuit.shutdown(),
   };
 }
 
-/**
- * The servers that can do the same work, each behind its own breaker. A call goes to the least busy endpoint that is not
- * refused. When its connection is lost, the call goes once more to another endpoint, and the retry budget pays for it.
- */
-export interface LoadBalancer {
-  /** True while every call would be refused: by an open breaker, or because the endpoint hangs. */
-  readonly refuses: () => boolean;
-  /** The best state of all endpoints: `closed` while one is. */
-  readonly state: () => BreakerState;
-  /** Milliseconds until an endpoint may be probed; 0 when one may be asked now. */
-  readonly retryAfterMs: () => number;
-  /** Share of the endpoints that takes calls freely, at least one endpoint's. One that is being probed does not count yet. */
-  readonly availableShare: () => number;
-  /** Counts one more call in flight at the endpoint. */
-  readonly begin: (endpoint: number) => EndpointCall;
-  /** @throws SearchError `breaker-open` when no endpoint was asked; else the error of the last call. */
-  readonly fire: <T>(call: (endpoint: number) => Promise<T>) => Promise<T>;
-  /**
-   * The result of a probe beside the calls. An answer closes the endpoint's breaker. An endpoint that does not answer, or
-   * has just lost a connection, is asked only when there is no other: with few calls its breaker would never see enough
-   * of them to open.
-   */
-  readonly reportProbe: (endpoint: number, answers: boolean) => void;
-  readonly list: () => readonly EndpointState[];
-  readonly shutdown: () => void;
-}
-
-/**
- * A call, counted at its endpoint until the engine's work is over, which may be long after `fire`. Otherwise an endpoint
- * that stalls would look idle again at each deadline, be asked first, and take every slot of the others.
- */
-export interface EndpointCall {
-  /** True when its endpoint has answered nothing since the call began and another endpoint has: the cause is not their common load. */
-  readonly hangs: () => boolean;
-  /** The endpoint gets no call until this one is over. The call stays counted there and needs no slot of the limiter. */
-  readonly abandon: () => void;
-  /** The work is over. Idempotent. */
-  readonly end: () => void;
-}
+export type Breaker = ReturnType<typeof createBreaker>;
 
 interface EndpointState {
   /** `host:port`, or `embedded`. */
@@ -174,7 +127,11 @@ interface Endpoint {
   suspect: boolean;
 }
 
-export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
+/**
+ * The servers that can do the same work, each behind its own breaker. A call goes to the least busy endpoint that is not
+ * refused. When its connection is lost, the call goes once more to another endpoint, and the retry budget pays for it.
+ */
+export function createLoadBalancer(options: LoadBalancerOptions) {
   const { budget, onRetry } = options;
   const endpoints = options.targets.map(
     (target, index): Endpoint => ({ ...target, index, inFlight: 0, abandoned: 0, lastAnswer: 0, suspect: false }),
@@ -221,32 +178,52 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
     });
 
   return {
-    refuses: () => endpoints.every(isRefused),
-    state: () => {
+    /** True while every call would be refused: by an open breaker, or because the endpoint hangs. */
+    refuses: (): boolean => endpoints.every(isRefused),
+    /** The best state of all endpoints: `closed` while one is. */
+    state: (): BreakerState => {
       const states = endpoints.map(({ breaker }) => breaker.state());
       return states.includes('closed') ? 'closed' : states.includes('half-open') ? 'half-open' : 'open';
     },
-    retryAfterMs: () => Math.min(...endpoints.map(({ breaker }) => breaker.retryAfterMs())),
-    availableShare: () => Math.max(1, endpoints.filter(isAvailable).length) / endpoints.length,
-    reportProbe: (index, hasAnswered) => {
+    /** Milliseconds until an endpoint may be probed; 0 when one may be asked now. */
+    retryAfterMs: (): number => Math.min(...endpoints.map(({ breaker }) => breaker.retryAfterMs())),
+    /** Share of the endpoints that takes calls freely, at least one endpoint's. One that is being probed does not count yet. */
+    availableShare: (): number => Math.max(1, endpoints.filter(isAvailable).length) / endpoints.length,
+    /**
+     * The result of a probe beside the calls. An answer closes the endpoint's breaker. An endpoint that does not answer, or
+     * has just lost a connection, is asked only when there is no other: with few calls its breaker would never see enough
+     * of them to open.
+     */
+    reportProbe: (index: number, hasAnswered: boolean): void => {
       const endpoint = endpointAt(index);
       endpoint.suspect = !hasAnswered;
       if (hasAnswered) endpoint.breaker.close();
     },
-    begin: (index) => {
+    /**
+     * Counts one more call in flight at the endpoint, until the engine's work is over, which may be long after `fire`.
+     * Otherwise an endpoint that stalls would look idle again at each deadline, be asked first, and take every slot of the
+     * others.
+     */
+    begin: (index: number) => {
       const endpoint = endpointAt(index);
       const answersBefore = answers;
       endpoint.inFlight += 1;
       let state: 'in flight' | 'abandoned' | 'over' = 'in flight';
       return {
-        hangs: () =>
+        /**
+         * True when its endpoint has answered nothing since the call began and another endpoint has: the cause is not their
+         * common load.
+         */
+        hangs: (): boolean =>
           endpoint.lastAnswer <= answersBefore && endpoints.some(({ lastAnswer }) => lastAnswer > answersBefore),
-        abandon: () => {
+        /** The endpoint gets no call until this one is over. The call stays counted there and needs no slot of the limiter. */
+        abandon: (): void => {
           if (state !== 'in flight') return;
           state = 'abandoned';
           endpoint.abandoned += 1;
         },
-        end: () => {
+        /** The work is over. Idempotent. */
+        end: (): void => {
           if (state === 'over') return;
           endpoint.inFlight -= 1;
           if (state === 'abandoned') endpoint.abandoned -= 1;
@@ -254,7 +231,8 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
         },
       };
     },
-    fire: async (call) => {
+    /** @throws SearchError `breaker-open` when no endpoint was asked; else the error of the last call. */
+    fire: async <T>(call: (endpoint: number) => Promise<T>): Promise<T> => {
       const first = pick();
       if (first === undefined) throw new SearchError('breaker-open', 'every endpoint is refused');
       budget.deposit();
@@ -278,29 +256,20 @@ export function createLoadBalancer(options: LoadBalancerOptions): LoadBalancer {
         }
       }
     },
-    list: () => endpoints.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
-    shutdown: () => {
+    list: (): readonly EndpointState[] =>
+      endpoints.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
+    shutdown: (): void => {
       for (const { breaker } of endpoints) breaker.shutdown();
     },
   };
 }
 
+export type LoadBalancer = ReturnType<typeof createLoadBalancer>;
+export type EndpointCall = ReturnType<LoadBalancer['begin']>;
+
 /** Another endpoint may be asked: the connection was lost, so this endpoint did nothing. */
 function mayRetry(error: unknown): boolean {
   return error instanceof SearchError && error.reason === 'engine-unavailable';
-}
-
-/**
- * Requests pay for retries, so that retries can never multiply the load of a failing engine: each request adds `share` of
- * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.)
- */
-interface RetryBudget {
-  /** Call once per first attempt. */
-  readonly deposit: () => void;
-  /** True: the retry is paid for. False: do not retry. */
-  readonly withdraw: () => boolean;
-  /** Number of retries that the budget could pay for now. */
-  readonly balance: () => number;
 }
 
 interface RetryBudgetOptions {
@@ -310,20 +279,29 @@ interface RetryBudgetOptions {
   readonly burst: number;
 }
 
-export function createRetryBudget({ share, burst }: RetryBudgetOptions): RetryBudget {
+/**
+ * Requests pay for retries, so that retries can never multiply the load of a failing engine: each request adds `share` of
+ * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.)
+ */
+export function createRetryBudget({ share, burst }: RetryBudgetOptions) {
   if (!(share >= 0 && share <= 1)) throw new Error(`share must be 0–1, not ${share}`);
   if (!(burst >= 1)) throw new Error(`burst must be at least 1, not ${burst}`);
   let balance = burst;
   return {
-    deposit: () => {
+    /** Call once per first attempt. */
+    deposit: (): void => {
       balance = Math.min(burst, balance + share);
     },
-    withdraw: () => {
+    /** True: the retry is paid for. False: do not retry. */
+    withdraw: (): boolean => {
       // Ten deposits of 0.1 sum up to slightly less than 1.
       if (balance < 1 - 1e-9) return false;
       balance = Math.max(0, balance - 1);
       return true;
     },
-    balance: () => balance,
+    /** Number of retries that the budget could pay for now. */
+    balance: (): number => balance,
   };
 }
+
+type RetryBudget = ReturnType<typeof createRetryBudget>;

@@ -6,19 +6,6 @@ import type { BreakerState } from './endpoints.ts';
  */
 const TRUSTED_AFTER_MS = 10_000;
 
-/**
- * Active health checks of the engine, beside the searches and for each endpoint alone: every few seconds, because with
- * little traffic a breaker learns late of a dead engine, and quickly while the breaker is open, because nothing else shows
- * that the engine is back.
- */
-export interface EngineHealth {
-  /** Whether each endpoint answered its last probe, in the order of the endpoints. */
-  readonly reachable: () => readonly boolean[];
-  /** The breaker of an endpoint has changed its state, by calls or by `onProbe`. */
-  readonly breakerIs: (endpoint: number, state: BreakerState) => void;
-  readonly close: () => void;
-}
-
 interface ProbedEngine {
   /** Rejects when the engine cannot answer a search. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
@@ -57,7 +44,12 @@ interface Probed {
   unanswered: number;
 }
 
-export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
+/**
+ * Active health checks of the engine, beside the searches and for each endpoint alone: every few seconds, because with
+ * little traffic a breaker learns late of a dead engine, and quickly while the breaker is open, because nothing else shows
+ * that the engine is back.
+ */
+export function createEngineHealth(options: EngineHealthOptions) {
   const { intervalMs, openIntervalMs, timeoutMs, monotonicMs, random, onProbe } = options;
   const all = options.engines.map(
     (engine, endpoint): Probed => ({
@@ -104,8 +96,10 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
   for (const one of all) void probe(one);
 
   return {
-    reachable: () => all.map(({ reachable }) => reachable),
-    breakerIs: (endpoint, state) => {
+    /** Whether each endpoint answered its last probe, in the order of the endpoints. */
+    reachable: (): readonly boolean[] => all.map(({ reachable }) => reachable),
+    /** The breaker of an endpoint has changed its state, by calls or by `onProbe`. */
+    breakerIs: (endpoint: number, state: BreakerState): void => {
       const one = all[endpoint];
       if (one === undefined || state === 'half-open') return;
       if (state === 'closed') {
@@ -125,9 +119,11 @@ export function createEngineHealth(options: EngineHealthOptions): EngineHealth {
       // At most one probe runs at a time: a running probe schedules the next one at its end.
       if (one.timer !== undefined) schedule(one);
     },
-    close: () => {
+    close: (): void => {
       closed = true;
       for (const { timer } of all) clearTimeout(timer);
     },
   };
 }
+
+export type EngineHealth = ReturnType<typeof createEngineHealth>;

@@ -1,37 +1,8 @@
 import type { Clock } from '../runtime.ts';
 import type { LearnedLimit } from './adaptive-limit.ts';
-import type { Priority } from './codel-queue.ts';
-import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
+import type { ConcurrencyLimiter, GuardedTask } from './concurrency-limiter.ts';
 import type { BreakerState, EndpointCall, LoadBalancer } from './endpoints.ts';
 import { isRefusedBy, SearchError, type ShedReason } from './search-error.ts';
-
-/**
- * The checks before every engine call, in this order: `admit` looks at the breakers, waits for a slot and looks again;
- * `run` passes the breaker of one endpoint and calls the engine. Between the two the caller may find the page elsewhere.
- * A refusal never passes through a breaker: opossum would count it as a success and close while the engine is dead.
- */
-export interface Guard {
-  /** @throws SearchError when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
-  readonly admit: (task: GuardedTask) => Promise<EnginePermit>;
-  readonly balancer: Pick<LoadBalancer, 'state' | 'refuses' | 'retryAfterMs' | 'list' | 'reportProbe'>;
-  readonly limiter: Pick<ConcurrencyLimiter, 'inFlight' | 'queued' | 'max' | 'spare' | 'overdue' | 'overloaded'>;
-  /** The engine fails, is slow or overloaded, or has just come back: answer without it where possible. */
-  readonly troubled: () => boolean;
-  /**
-   * The last `FAILURES_IN_A_ROW` calls all failed, for any reason of the engine: a live engine that refuses every query
-   * opens no breaker.
-   */
-  readonly failing: () => boolean;
-  readonly close: () => void;
-}
-
-interface GuardedTask {
-  /** Monotonic; past it the task leaves the queue. */
-  readonly deadlineAtMs: number;
-  readonly priority: Priority;
-  /** Leaves the queue. */
-  readonly signal?: AbortSignal | undefined;
-}
 
 /** The right to one engine call. It holds a slot. */
 export interface EnginePermit {
@@ -99,8 +70,12 @@ interface Attempt<T> {
 
 const FAILURES_IN_A_ROW = 5;
 
-/** The guard over given parts. */
-export function guardWith(parts: GuardParts): Guard {
+/**
+ * The checks before every engine call, in this order: `admit` looks at the breakers, waits for a slot and looks again;
+ * `run` passes the breaker of one endpoint and calls the engine. Between the two the caller may find the page elsewhere.
+ * A refusal never passes through a breaker: opossum would count it as a success and close while the engine is dead.
+ */
+export function guardWith(parts: GuardParts) {
   const { target, balancer, limiter, limit, clock, observe, deadlineMs, hardDeadlineMs } = parts;
   const lateCalls = new Set<LateCall>();
   let failuresInARow = 0;
@@ -236,22 +211,30 @@ export function guardWith(parts: GuardParts): Guard {
   };
 
   return {
-    admit: async (task) => {
+    /** @throws SearchError when the engine may not be asked now. An admitted caller must call `run` or `leave`. */
+    admit: async (task: GuardedTask): Promise<EnginePermit> => {
       const release = await takeSlot(task);
       return { run: (call) => run(call, release), leave: release };
     },
     balancer,
     limiter,
-    troubled: () =>
+    /** The engine fails, is slow or overloaded, or has just come back: answer without it where possible. */
+    troubled: (): boolean =>
       parts.refusal() !== undefined ||
       balancer.state() !== 'closed' ||
       limiter.overloaded() ||
       2 * lateCalls.size >= limiter.max() ||
       parts.isStarting(),
-    failing: () => failuresInARow >= FAILURES_IN_A_ROW,
-    close: () => balancer.shutdown(),
+    /**
+     * The last `FAILURES_IN_A_ROW` calls all failed, for any reason of the engine: a live engine that refuses every query
+     * opens no breaker.
+     */
+    failing: (): boolean => failuresInARow >= FAILURES_IN_A_ROW,
+    close: (): void => balancer.shutdown(),
   };
 }
+
+export type Guard = ReturnType<typeof guardWith>;
 
 /** The engine has too much to do. */
 function isOverload(error: unknown): boolean {

@@ -1,7 +1,6 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { Settings, StoreSettings } from '../config/settings.ts';
 import type { ControlStore } from '../control/control-store.ts';
-import type { CounterStore } from '../popularity/shared.ts';
 import type { Runtime } from '../runtime.ts';
 import { createMemoryControlStore } from './memory/control-store.ts';
 import { createRedisStore, type RedisStore } from './redis/store.ts';
@@ -15,22 +14,7 @@ interface ControlPlace {
   readonly elsewhere: boolean;
 }
 
-/** The stores of one process. */
-export interface ProcessStores {
-  /** Opens a store of a domain, and the domain closes it. Undefined when none is configured. */
-  readonly open: (
-    domain: string,
-    settings: StoreSettings,
-    observe?: (event: StoreEvent) => void,
-  ) => RedisStore | undefined;
-  /** @param own the domain's store, if it has one. */
-  readonly controlOf: (own: RedisStore | undefined) => ControlPlace;
-  readonly counters: CounterStore | undefined;
-  /** Closes the control store and the counter store. */
-  readonly close: () => Promise<void>;
-}
-
-interface StoresRuntime extends Pick<Runtime<StoreEvent>, 'clock' | 'random'> {
+interface StoresRuntime extends Pick<Runtime<never>, 'clock' | 'random'> {
   /** `name`: the name of a domain, `control` or `counters`. */
   readonly observeStore: (name: string, event: StoreEvent) => void;
 }
@@ -42,22 +26,31 @@ interface StoresRuntime extends Pick<Runtime<StoreEvent>, 'clock' | 'random'> {
 export function createStores(
   { control, counters }: Pick<Settings, 'control' | 'counters'>,
   { clock, random, observeStore }: StoresRuntime,
-): ProcessStores {
-  const open: ProcessStores['open'] = (name, settings, observe = observeStore.bind(undefined, name)) =>
+) {
+  /** Opens a store of a domain, and the domain closes it. Undefined when none is configured. */
+  const open = (
+    name: string,
+    settings: StoreSettings,
+    observe: (event: StoreEvent) => void = (event) => observeStore(name, event),
+  ): RedisStore | undefined =>
     settings.kind === 'none' ? undefined : createRedisStore({ settings, name, clock, random, observe });
   const controlStore = open('control', control);
   const counterStore = open('counters', counters);
   const memory = createMemoryControlStore({ clock });
   return {
     open,
-    controlOf: (own) => {
+    /** @param own the domain's store, if it has one. */
+    controlOf: (own: RedisStore | undefined): ControlPlace => {
       if (controlStore !== undefined) return { store: controlStore.control, shared: true, elsewhere: true };
       if (own !== undefined) return { store: own.control, shared: true, elsewhere: false };
       return { store: memory, shared: false, elsewhere: true };
     },
     counters: (counterStore ?? controlStore)?.counters,
-    close: async () => {
+    /** Closes the control store and the counter store. */
+    close: async (): Promise<void> => {
       await Promise.all([controlStore?.close(), counterStore?.close()]);
     },
   };
 }
+
+export type ProcessStores = ReturnType<typeof createStores>;

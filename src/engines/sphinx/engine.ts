@@ -156,18 +156,6 @@ export interface EngineConnectionEvent {
   readonly detail?: string;
 }
 
-/**
- * A bounded set of connections. A concurrency limiter stands before it, so a connection is nearly always free. At most
- * `maxConnections` calls wait for one.
- */
-export interface Connections {
-  /** @throws SearchError; `engine-timeout` as soon as `signal` aborts. */
-  readonly ask: (sql: string, signal: AbortSignal) => Promise<ResultSets>;
-  readonly counts: () => { readonly open: number; readonly idle: number; readonly waiting: number };
-  /** Ends all connections; later asks are `engine-unavailable`. */
-  readonly close: () => void;
-}
-
 interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly maxConnections: number;
   /** Below 300 s, after which searchd may close an idle connection. Each connection counts toward its max_children. */
@@ -177,7 +165,11 @@ interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
   readonly observe: (event: EngineConnectionEvent) => void;
 }
 
-export function createConnections(options: ConnectionsOptions): Connections {
+/**
+ * A bounded set of connections. A concurrency limiter stands before it, so a connection is nearly always free. At most
+ * `maxConnections` calls wait for one.
+ */
+export function createConnections(options: ConnectionsOptions) {
   const { maxConnections, idleMs, target, monotonicMs, observe } = options;
   /**
    * The most recently used connection is last and is taken first, so that surplus connections stay idle and are closed.
@@ -267,6 +259,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     if (idle[0] !== undefined) idleTimer = setTimeout(closeIdle, Math.max(1, idle[0].sinceMs - untilMs)).unref();
   };
 
+  /** @throws SearchError; `engine-timeout` as soon as `signal` aborts. */
   const ask = async (sql: string, signal: AbortSignal): Promise<ResultSets> => {
     const connection = await take(signal);
     if (signal.aborted) {
@@ -293,8 +286,13 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   return {
     ask,
-    counts: () => ({ open: all.size, idle: idle.length, waiting: waiting.length }),
-    close: () => {
+    counts: (): { readonly open: number; readonly idle: number; readonly waiting: number } => ({
+      open: all.size,
+      idle: idle.length,
+      waiting: waiting.length,
+    }),
+    /** Ends all connections; later asks are `engine-unavailable`. */
+    close: (): void => {
       closed = true;
       clearTimeout(idleTimer);
       for (const connection of all) connection.destroy();
@@ -302,6 +300,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
   };
 }
+
+export type Connections = ReturnType<typeof createConnections>;
 
 /**
  * Wait for a connection to a server in doubt, as a multiple of the time that the last one took, and its bounds. A searchd that

@@ -23,22 +23,6 @@ const MORE_RESULTS = 0x0008;
 const DEFINITION_TEXTS = 6;
 const DEFINITION_REST_BYTES = 13;
 
-/**
- * Reads what searchd sends on one connection before the driver does. mysql2 3.24 reads beyond the end of a packet, drops a
- * statement without its callback when EOF is missing, throws outside of every handler at a cut error that no statement
- * waits for, and prints a line for each wrong sequence number: only whole and well-formed packets, in their order, may
- * reach it.
- */
-export interface PacketReader {
-  /** One more statement is sent, or waits in the driver for the replies before its own. */
-  readonly expectReply: () => void;
-  /**
-   * Calls `pass` with each packet that `bytes` complete, until the connection is no longer open.
-   * @returns what is wrong with the next packet; the connection must then end.
-   */
-  readonly receive: (bytes: Buffer) => string | undefined;
-}
-
 interface PacketReaderOptions {
   /** The number that the next packet must carry. It is asked for after each packet has passed. */
   readonly sequence: () => number;
@@ -46,13 +30,23 @@ interface PacketReaderOptions {
   readonly pass: (packet: Buffer) => void;
 }
 
-export function createPacketReader({ sequence, isOpen, pass }: PacketReaderOptions): PacketReader {
+/**
+ * Reads what searchd sends on one connection before the driver does. mysql2 3.24 reads beyond the end of a packet, drops a
+ * statement without its callback when EOF is missing, throws outside of every handler at a cut error that no statement
+ * waits for, and prints a line for each wrong sequence number: only whole and well-formed packets, in their order, may
+ * reach it.
+ */
+export function createPacketReader({ sequence, isOpen, pass }: PacketReaderOptions) {
   const replies = createReplyChecks();
   let parts: Buffer[] = [];
   let kept = 0;
   /** Nothing can be complete before that many bytes are there. */
   let wanted = HEADER_BYTES;
 
+  /**
+   * Calls `pass` with each packet that `more` completes, until the connection is no longer open.
+   * @returns what is wrong with the next packet; the connection must then end.
+   */
   const receive = (more: Buffer): string | undefined => {
     parts.push(more);
     kept += more.length;
@@ -80,6 +74,8 @@ export function createPacketReader({ sequence, isOpen, pass }: PacketReaderOptio
   };
   return { expectReply: replies.expectReply, receive };
 }
+
+export type PacketReader = ReturnType<typeof createPacketReader>;
 
 /** The order of packets, from the greeting on. */
 function createReplyChecks() {
@@ -138,6 +134,7 @@ function createReplyChecks() {
 
   return {
     maxPayloadBytes: () => (expects === 'definition' || expects === 'row' ? MAX_PAYLOAD_BYTES : MAX_STATUS_BYTES),
+    /** One more statement is sent, or waits in the driver for the replies before its own. */
     expectReply: (): void => {
       statements += 1;
       if (expects === 'nothing') nextReply();

@@ -52,17 +52,6 @@ function factOf(column: FactColumn, given: AttributeValue, labels: Labels): numb
   }
 }
 
-/**
- * Codes for the attribute texts of one build. Two texts that a filter cannot tell apart share one code. Facets show the
- * code's label, which is the first of its texts. While documents are added, codes follow the order of arrival; `write`
- * renumbers them in the order of the texts, so that sorting by code sorts by text.
- */
-interface Labels {
-  /** Null for an empty text: no filter can name it, so it is a missing value. */
-  readonly codeOf: (column: FactColumn, text: string) => number | null;
-  readonly write: (database: DatabaseSync, columns: readonly FactColumn[]) => void;
-}
-
 interface Label {
   readonly key: string;
   readonly label: string;
@@ -72,12 +61,18 @@ interface Label {
 /** Maximum number of texts per attribute whose code is remembered: real attributes repeat a few thousand texts. */
 const MAX_REMEMBERED = 20_000;
 
-export function createLabels(): Labels {
+/**
+ * Codes for the attribute texts of one build. Two texts that a filter cannot tell apart share one code. Facets show the
+ * code's label, which is the first of its texts. While documents are added, codes follow the order of arrival; `write`
+ * renumbers them in the order of the texts, so that sorting by code sorts by text.
+ */
+export function createLabels() {
   const byKey = new Map<number, Map<string, Label>>();
   const byText = new Map<number, Map<string, number>>();
 
   return {
-    codeOf: ({ index }, text) => {
+    /** Null for an empty text: no filter can name it, so it is a missing value. */
+    codeOf: ({ index }: FactColumn, text: string): number | null => {
       const remembered = setDefault(byText, index);
       const known = remembered.get(text);
       if (known !== undefined) return known;
@@ -89,7 +84,7 @@ export function createLabels(): Labels {
       if (remembered.size < MAX_REMEMBERED) remembered.set(text, label.arrival);
       return label.arrival;
     },
-    write: (database, columns) => {
+    write: (database: DatabaseSync, columns: readonly FactColumn[]): void => {
       database.exec(
         'CREATE TEMP TABLE arrivals (attribute, arrival, code, PRIMARY KEY (attribute, arrival)) WITHOUT ROWID',
       );
@@ -115,6 +110,8 @@ export function createLabels(): Labels {
     },
   };
 }
+
+type Labels = ReturnType<typeof createLabels>;
 
 function setDefault<V>(maps: Map<number, Map<string, V>>, index: number): Map<string, V> {
   const found = maps.get(index) ?? new Map<string, V>();

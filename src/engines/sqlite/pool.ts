@@ -21,15 +21,6 @@ interface PoolOptions {
   readonly observe: (event: SqliteEvent) => void;
 }
 
-/** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
-interface Pool {
-  /** Rejects with an SearchError; with `engine-timeout` as soon as the signal aborts. */
-  readonly ask: (question: Question, signal: AbortSignal) => Promise<ResultPage | undefined>;
-  /** Resolves when all threads can answer; rejects with the first SearchError of a start. */
-  readonly ready: Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5_000;
 
@@ -48,7 +39,8 @@ interface Slot {
   restart: NodeJS.Timeout | undefined;
 }
 
-export function createPool({ start, size, maxWaiting, abortGraceMs, random, observe }: PoolOptions): Pool {
+/** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
+export function createPool({ start, size, maxWaiting, abortGraceMs, random, observe }: PoolOptions) {
   const waiting: Job[] = [];
   /** Crashes since the last answer. */
   let crashes = 0;
@@ -63,6 +55,7 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
     job: undefined,
     restart: undefined,
   }));
+  /** Resolves when all threads can answer; rejects with the first SearchError of a start. */
   const ready = Promise.all(slots.map((slot) => launch(slot))).then(() => undefined);
 
   async function launch(slot: Slot): Promise<void> {
@@ -157,6 +150,7 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
     for (const job of waiting.splice(0)) job.reject(new SearchError('engine-unavailable', message));
   }
 
+  /** Rejects with a SearchError; with `engine-timeout` as soon as the signal aborts. */
   async function ask(question: Question, signal: AbortSignal): Promise<ResultPage | undefined> {
     if (closing !== undefined) throw new SearchError('engine-unavailable', 'the engine is closed');
     if (signal.aborted) throw new SearchError('engine-timeout', 'the deadline had passed before the search began');

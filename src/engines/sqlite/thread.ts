@@ -4,25 +4,11 @@ import type { ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 import type { Question, Reply } from './worker.ts';
 
-/** A worker thread with the index open. It answers one question at a time. */
-export interface Thread {
-  /** Resolves with the build of the index it opened, once it can answer. Rejects with an SearchError. */
-  readonly ready: Promise<string>;
-  /** Resolves with a page, or undefined for a probe. Rejects with an SearchError, also when the thread dies. */
-  readonly ask: (question: Question) => Promise<ResultPage | undefined>;
-  /**
-   * Ends the thread. JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt
-   * it from here.
-   */
-  readonly end: () => Promise<void>;
-  /** False as soon as the thread has ended, before the end settles any of its promises. */
-  readonly alive: () => boolean;
-  /** Resolves when the thread has ended, with the cause as far as it is known; never rejects. */
-  readonly ended: Promise<string>;
-}
-
-/** @param program the module that the thread runs: worker.ts, or a faulty one in tests. */
-export function startThread(program: URL, options: OpenIndexOptions): Thread {
+/**
+ * A worker thread with the index open. It answers one question at a time.
+ * @param program the module that the thread runs: worker.ts, or a faulty one in tests.
+ */
+export function startThread(program: URL, options: OpenIndexOptions) {
   const worker = new Worker(program, { workerData: options });
   const opening = Promise.withResolvers<string>();
   let asked: PromiseWithResolvers<ResultPage | undefined> | undefined;
@@ -47,6 +33,7 @@ export function startThread(program: URL, options: OpenIndexOptions): Thread {
   worker.on('error', (error) => {
     cause = error instanceof Error ? error : new Error(String(error));
   });
+  /** Resolves when the thread has ended, with the cause as far as it is known; never rejects. */
   const ended = new Promise<string>((resolve) => {
     worker.once('exit', (exitCode) => {
       isAlive = false;
@@ -61,18 +48,27 @@ export function startThread(program: URL, options: OpenIndexOptions): Thread {
   opening.promise.catch(() => undefined);
 
   return {
+    /** Resolves with the build of the index it opened, once it can answer. Rejects with a SearchError. */
     ready: opening.promise,
-    ask: (question) => {
+    /** Resolves with a page, or undefined for a probe. Rejects with a SearchError, also when the thread dies. */
+    ask: (question: Question): Promise<ResultPage | undefined> => {
       asked = Promise.withResolvers();
       if (isAlive) worker.postMessage(question);
       else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));
       return asked.promise;
     },
-    end: async () => {
+    /**
+     * Ends the thread. JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt
+     * it from here.
+     */
+    end: async (): Promise<void> => {
       await worker.terminate();
       await ended;
     },
-    alive: () => isAlive,
+    /** False as soon as the thread has ended, before the end settles any of its promises. */
+    alive: (): boolean => isAlive,
     ended,
   };
 }
+
+export type Thread = ReturnType<typeof startThread>;

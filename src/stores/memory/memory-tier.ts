@@ -87,53 +87,24 @@ const KEYS_PER_ENTRY = 4;
 const MAX_GHOSTS = 2 ** 20;
 
 /** The last keys of some number, in one array. A key takes one slot, and a later key may take it over. */
-interface LastKeys {
-  readonly has: (key: string) => boolean;
-  readonly add: (key: string) => void;
-  readonly delete: (key: string) => void;
-}
-
-function createLastKeys(keys: number): LastKeys {
+function createLastKeys(keys: number) {
   const hashes = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(256, keys))));
   // Two keys with one hash are taken for one, which does no harm. 0 stands for an empty slot.
   const hashOf = (key: string): number => crc32(key) || 1;
   const slotOf = (hash: number): number => hash & (hashes.length - 1);
   return {
-    has: (key) => {
+    has: (key: string): boolean => {
       const hash = hashOf(key);
       return hashes[slotOf(hash)] === hash;
     },
-    add: (key) => {
+    add: (key: string): void => {
       const hash = hashOf(key);
       hashes[slotOf(hash)] = hash;
     },
-    delete: (key) => {
+    delete: (key: string): void => {
       hashes[slotOf(hashOf(key))] = 0;
     },
   };
-}
-
-/**
- * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit that a
- * hit sets, and a hand that walks from old to new, clears set bits and evicts the first entry whose bit is not set. A hit
- * moves nothing, so it costs one map look-up; a key that was read once leaves at the next pass of the hand.
- */
-export interface Sieve<V> {
-  readonly get: (key: string) => V | undefined;
-  readonly peek: (key: string) => V | undefined;
-  /** False for a value larger than the whole budget: it is not kept, and removes an older value of its key. */
-  readonly set: (key: string, value: V, bytes: number) => boolean;
-  readonly delete: (key: string) => boolean;
-  /** Whether a new value of this size needs no eviction. */
-  readonly hasRoom: (bytes: number) => boolean;
-  /**
-   * Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see
-   * MemoryTier.keys.
-   */
-  readonly keys: () => Iterable<string>;
-  readonly size: () => number;
-  readonly bytes: () => number;
-  readonly evictions: () => number;
 }
 
 interface Node<V> {
@@ -146,8 +117,13 @@ interface Node<V> {
   older: Node<V> | undefined;
 }
 
-/** @param onEvicted called with each key that is evicted, not with those that are deleted or too large */
-export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => void = () => {}): Sieve<V> {
+/**
+ * A byte-bounded map with SIEVE eviction (Zhang et al., NSDI '24): one queue in order of insertion, a visited bit that a
+ * hit sets, and a hand that walks from old to new, clears set bits and evicts the first entry whose bit is not set. A hit
+ * moves nothing, so it costs one map look-up; a key that was read once leaves at the next pass of the hand.
+ * @param onEvicted called with each key that is evicted, not with those that are deleted or too large
+ */
+export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => void = () => {}) {
   const nodes = new Map<string, Node<V>>();
   let newest: Node<V> | undefined;
   let oldest: Node<V> | undefined;
@@ -202,16 +178,22 @@ export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => voi
   };
 
   return {
+    /**
+     * Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see
+     * MemoryTier.keys.
+     */
     keys: walkKeys,
-    get: (key) => {
+    get: (key: string): V | undefined => {
       const node = nodes.get(key);
       if (node === undefined) return undefined;
       visit(node);
       return node.value;
     },
-    peek: (key) => nodes.get(key)?.value,
-    hasRoom: (bytes) => usedBytes + bytes <= maxBytes,
-    set: (key, value, bytes) => {
+    peek: (key: string): V | undefined => nodes.get(key)?.value,
+    /** Whether a new value of this size needs no eviction. */
+    hasRoom: (bytes: number): boolean => usedBytes + bytes <= maxBytes,
+    /** False for a value larger than the whole budget: it is not kept, and removes an older value of its key. */
+    set: (key: string, value: V, bytes: number): boolean => {
       const known = nodes.get(key);
       if (bytes > maxBytes) {
         if (known !== undefined) unlink(known);
@@ -235,13 +217,15 @@ export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => voi
       while (usedBytes > maxBytes) evictOne();
       return true;
     },
-    delete: (key) => {
+    delete: (key: string): boolean => {
       const node = nodes.get(key);
       if (node !== undefined) unlink(node);
       return node !== undefined;
     },
-    size: () => nodes.size,
-    bytes: () => usedBytes,
-    evictions: () => evictions,
+    size: (): number => nodes.size,
+    bytes: (): number => usedBytes,
+    evictions: (): number => evictions,
   };
 }
+
+export type Sieve<V> = ReturnType<typeof createSieve<V>>;

@@ -186,12 +186,6 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   };
 }
 
-interface Refresher {
-  /** Refreshes at once, or `TROUBLE_INTERVAL_MS` after the last refresh. No request is lost. */
-  readonly soon: () => void;
-  readonly close: () => void;
-}
-
 interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
@@ -204,7 +198,7 @@ interface RefresherOptions {
 const TROUBLE_INTERVAL_MS = 1000;
 
 /** Refreshes the slot map every `intervalMs`, ±25 % so that a fleet does not ask at once, and sooner in trouble. */
-export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions): Refresher {
+export function createRefresher({ clock, random, intervalMs, refresh }: RefresherOptions) {
   const jittered = (ms: number): number => ms * (0.75 + random() / 2);
   let lastMs = clock.monotonicMs();
   let regular: NodeJS.Timeout | undefined;
@@ -221,7 +215,8 @@ export function createRefresher({ clock, random, intervalMs, refresh }: Refreshe
   runRegularly();
 
   return {
-    soon() {
+    /** Refreshes at once, or `TROUBLE_INTERVAL_MS` after the last refresh. No request is lost. */
+    soon(): void {
       if (urgent !== undefined || closed) return;
       const waitMs = Math.max(0, lastMs + jittered(TROUBLE_INTERVAL_MS) - clock.monotonicMs());
       urgent = setTimeout(() => {
@@ -230,7 +225,7 @@ export function createRefresher({ clock, random, intervalMs, refresh }: Refreshe
         refresh('trouble');
       }, waitMs).unref();
     },
-    close() {
+    close(): void {
       closed = true;
       clearTimeout(regular);
       clearTimeout(urgent);

@@ -137,20 +137,12 @@ interface ConnectionWatch {
   readonly announced?: (detail: string) => boolean;
 }
 
-/** The state of one connection, beside its bytes. */
-export interface ConnectionState {
-  /** Why it is not ready, or takes no writes. */
-  readonly trouble: () => StoreReason | undefined;
-  /** Called for each write that the server refused as a replica. Leads to another connection, with bounds. */
-  readonly writeRefused: (detail: string) => void;
-}
-
 /**
  * Turns the events of one ioredis connection into ours. It always listens to `error`, because ioredis writes an error
  * without a listener to the console. ioredis emits `close` for every attempt; we report only the end of an open
  * connection, and of a handshake that ended without a reason.
  */
-export function watchConnection(redis: Redis, watch: ConnectionWatch): ConnectionState {
+export function watchConnection(redis: Redis, watch: ConnectionWatch) {
   const { address, clock, random, observe, onReady, onProtocolError, announced } = watch;
   redis.on(PROTOCOL_ERROR, onProtocolError);
   const handshake = createHandshake(redis);
@@ -213,12 +205,17 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch): Connectio
     }
   });
   return {
-    trouble: () => (readOnly.holds() && !isClusterReplica(redis) ? (trouble ?? 'read-only') : trouble),
-    writeRefused: (detail) => {
+    /** Why it is not ready, or takes no writes. */
+    trouble: (): StoreReason | undefined =>
+      readOnly.holds() && !isClusterReplica(redis) ? (trouble ?? 'read-only') : trouble,
+    /** Called for each write that the server refused as a replica. Leads to another connection, with bounds. */
+    writeRefused: (detail: string): void => {
       if (readOnly.refused()) failed(detail);
     },
   };
 }
+
+export type ConnectionState = ReturnType<typeof watchConnection>;
 
 /** A replica of a cluster is one on purpose: nothing is written to it. Its role in the map may change while it is connected. */
 const isClusterReplica = (redis: Redis): boolean => redis.options.readOnly === true;

@@ -8,22 +8,14 @@ import { reportClosedDoors } from './ready.ts';
  * The addresses at which this process reaches nodes, from those that nodes announce: CLUSTER SLOTS, redirects, sentinels.
  * ioredis leaves out nodes without an endpoint (6.0.0, `getInfoFromNode`), and takes `?` for a host name.
  */
-export interface Endpoints {
-  /** Where an announced address is reached: its entry of the map, or itself. */
-  readonly reachable: (announced: HostPort) => HostPort;
-  /** CLUSTER SLOTS with a reachable endpoint for every node. `asked`: the host that gave it. */
-  readonly inSlots: (map: SlotMap, asked: string) => SlotMap;
-  /** `host:port` of a redirect, as the nodes are named here. */
-  readonly ofRedirect: (to: string, asked: string) => string;
-}
-
-export function createEndpoints(natMap: NatMap | undefined): Endpoints {
+export function createEndpoints(natMap: NatMap | undefined) {
   const mapped = new Map(
     Object.entries(natMap ?? {}).flatMap(([announced, target]) => {
       const key = parseHostPort(announced);
       return key === undefined ? [] : [[nameOf(key), target] as const];
     }),
   );
+  /** Where an announced address is reached: its entry of the map, or itself. */
   const reachable = (announced: HostPort): HostPort => mapped.get(nameOf(announced)) ?? announced;
 
   const nodeIn = (node: AnnouncedNode, asked: string): AnnouncedNode => {
@@ -34,9 +26,11 @@ export function createEndpoints(natMap: NatMap | undefined): Endpoints {
 
   return {
     reachable,
-    inSlots: (map, asked) =>
+    /** CLUSTER SLOTS with a reachable endpoint for every node. `asked`: the host that gave it. */
+    inSlots: (map: SlotMap, asked: string): SlotMap =>
       map.map(([first, last, ...nodes]) => [first, last, ...nodes.map((node) => nodeIn(node, asked))]),
-    ofRedirect(to, asked) {
+    /** `host:port` of a redirect, as the nodes are named here. */
+    ofRedirect(to: string, asked: string): string {
       // An IPv6 address stands without brackets.
       const colon = to.lastIndexOf(':');
       const host = to.slice(0, colon);
@@ -46,6 +40,8 @@ export function createEndpoints(natMap: NatMap | undefined): Endpoints {
     },
   };
 }
+
+export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /**
  * The host of a node in CLUSTER SLOTS. Nil (`unknown-endpoint`) and an empty one (a node that does not know its own

@@ -120,14 +120,6 @@ interface Violation {
   readonly whole: number;
 }
 
-interface Framing {
-  /**
-   * @param waiting commands of the connection without a reply
-   * @returns undefined when all of the chunk may be decoded. After a violation the connection must end.
-   */
-  readonly feed: (chunk: Buffer, waiting: number) => Violation | undefined;
-}
-
 const NOT_RESP = 'a reply that is no RESP';
 const TOO_LARGE = 'a reply that is too large';
 const UNASKED = 'a reply that no command waits for';
@@ -137,7 +129,7 @@ const UNASKED = 'a reply that no command waits for';
  * is RESP, whether its reply stays within the bounds above, and whether a command waits for it. It examines headers only and
  * skips the bodies that they announce. A length is judged when its digits end, because a decoder allocates then.
  */
-export function createFraming(): Framing {
+export function createFraming() {
   let expects: 'type' | 'sign' | 'digits' | 'text' | 'end' | 'body' | 'body-cr' | 'body-end' = 'type';
   let type = 0;
   let value = 0;
@@ -235,7 +227,11 @@ export function createFraming(): Framing {
   };
 
   return {
-    feed(chunk, waiting) {
+    /**
+     * @param waiting commands of the connection without a reply
+     * @returns undefined when all of the chunk may be decoded. After a violation the connection must end.
+     */
+    feed(chunk: Buffer, waiting: number): Violation | undefined {
       let whole = 0;
       let begun = inReply ? 1 : 0;
       for (let at = 0; at < chunk.length; at += 1) {

@@ -2,11 +2,6 @@ import type { StoreBeat, StoreEpoch } from '../../cache/store.ts';
 import { evalOf, portFault, type SendCommand, scriptRunner, sendCommand, wholeMs } from './commands.ts';
 import type { RedisNode } from './node.ts';
 
-interface Membership {
-  readonly beat: (id: string, ttlMs: number, deadlineMs: number) => Promise<StoreBeat>;
-  readonly leave: (id: string, deadlineMs: number) => Promise<void>;
-}
-
 const MAX_PROCESSES = 4096;
 const MAX_LIFETIME_MS = 86_400_000;
 
@@ -26,11 +21,11 @@ redis.call('PEXPIREAT', KEYS[1], redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCOR
 return redis.call('ZRANGE', KEYS[1], 0, ${MAX_PROCESSES - 1})`;
 
 /** The live processes of a domain, counted by heartbeats on the server. */
-export function createProcessCount({ domain, send }: { domain: string; send: SendCommand }): Membership {
+export function createProcessCount({ domain, send }: { domain: string; send: SendCommand }) {
   const name = `sc1:${domain}:fleet`;
   const run = scriptRunner(send, 'fleet');
   return {
-    async beat(id, ttlMs, deadlineMs) {
+    async beat(id: string, ttlMs: number, deadlineMs: number): Promise<StoreBeat> {
       const reply = await run(BEAT, [name], [id, wholeMs(ttlMs)], { shape: 'array', deadlineMs });
       if (reply.kind === 'fault') return portFault(reply);
       const ids = (Array.isArray(reply.reply) ? (reply.reply as readonly unknown[]) : []).map(String);
@@ -38,7 +33,7 @@ export function createProcessCount({ domain, send }: { domain: string; send: Sen
       const rank = ids.sort().indexOf(id);
       return rank < 0 ? { kind: 'fault', fault: 'refused' } : { kind: 'fleet', live: ids.length, rank, ids };
     },
-    async leave(id, deadlineMs) {
+    async leave(id: string, deadlineMs: number): Promise<void> {
       await send(name, { operation: 'fleet', shape: 'integer', parts: ['ZREM', name, id], deadlineMs });
     },
   };

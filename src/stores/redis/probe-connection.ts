@@ -6,17 +6,6 @@ import { cut, nodeOptions, type RedisSettings, watchConnection } from './connect
 import { detailOf } from './errors.ts';
 import { needsDatabase } from './probe-commands.ts';
 
-/**
- * The doctor's connection to one server. The first command opens it, and it stays open: a doctor that reconnects for every
- * look would be the churn that it looks for. After it has ended, the next command opens another; nothing reconnects by
- * itself.
- */
-export interface ProbeConnection {
-  /** Sends the commands in one write. Settles within `withinMs` and rejects never; one reply for each command. */
-  readonly send: (commands: readonly (readonly string[])[], withinMs: number) => Promise<readonly ProbeReply[]>;
-  readonly close: () => void;
-}
-
 export interface ProbeConnectionOptions {
   readonly settings: RedisSettings;
   readonly at: Address;
@@ -48,7 +37,12 @@ type Unmeasured =
 
 const CLOSED = { kind: 'unreachable', detail: 'the probe is closed' } as const;
 
-export function createProbeConnection(options: ProbeConnectionOptions): ProbeConnection {
+/**
+ * The doctor's connection to one server. The first command opens it, and it stays open: a doctor that reconnects for every
+ * look would be the churn that it looks for. After it has ended, the next command opens another; nothing reconnects by
+ * itself.
+ */
+export function createProbeConnection(options: ProbeConnectionOptions) {
   const { clock } = options;
   let current: Session | undefined;
   let closed = false;
@@ -112,7 +106,8 @@ export function createProbeConnection(options: ProbeConnectionOptions): ProbeCon
   };
 
   return {
-    send: async (commands, withinMs) => {
+    /** Sends the commands in one write. Settles within `withinMs` and rejects never; one reply for each command. */
+    send: async (commands: readonly (readonly string[])[], withinMs: number): Promise<readonly ProbeReply[]> => {
       if (closed) return commands.map(() => CLOSED);
       const untilMs = clock.monotonicMs() + withinMs;
       const missing: ProbeReply = { kind: 'unreachable', detail: `no reply within ${Math.round(withinMs)} ms` };
@@ -129,12 +124,14 @@ export function createProbeConnection(options: ProbeConnectionOptions): ProbeCon
       }
       return replies.map((reply) => reply ?? missing);
     },
-    close() {
+    close(): void {
       closed = true;
       if (current !== undefined) end(current);
     },
   };
 }
+
+export type ProbeConnection = ReturnType<typeof createProbeConnection>;
 
 async function sendOne(session: Session, command: readonly string[]) {
   const { redis, database } = session;
