@@ -284,8 +284,6 @@ interface RetryBudgetOptions {
  * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.)
  */
 export function createRetryBudget({ share, burst }: RetryBudgetOptions) {
-  if (!(share >= 0 && share <= 1)) throw new Error(`share must be 0–1, not ${share}`);
-  if (!(burst >= 1)) throw new Error(`burst must be at least 1, not ${burst}`);
   let balance = burst;
   return {
     /** Call once per first attempt. */

@@ -28,21 +28,25 @@ interface EngineHealthOptions {
   readonly onProbe: (endpoint: number, answers: boolean) => void;
 }
 
-interface Probed {
-  readonly endpoint: number;
-  readonly engine: ProbedEngine;
-  reachable: boolean;
-  /** Timer of the next probe; undefined while a probe is running. */
-  timer: NodeJS.Timeout | undefined;
-  isClosed: boolean;
-  openings: number;
-  /** Time of the last closing; undefined once the breaker has opened after it. */
-  closedAtMs: number | undefined;
-  /** Closings in a row that did not last. */
-  falseClosings: number;
-  /** Probes in a row that got no answer at all, since the opening. */
-  unanswered: number;
+function newlyProbed(engine: ProbedEngine, endpoint: number) {
+  return {
+    endpoint,
+    engine,
+    reachable: true,
+    /** Timer of the next probe; undefined while a probe is running. */
+    timer: undefined as NodeJS.Timeout | undefined,
+    isClosed: true,
+    openings: 0,
+    /** Time of the last closing; undefined once the breaker has opened after it. */
+    closedAtMs: undefined as number | undefined,
+    /** Closings in a row that did not last. */
+    falseClosings: 0,
+    /** Probes in a row that got no answer at all, since the opening. */
+    unanswered: 0,
+  };
 }
+
+type Probed = ReturnType<typeof newlyProbed>;
 
 /**
  * Active health checks of the engine, beside the searches and for each endpoint alone: every few seconds, because with
@@ -51,19 +55,7 @@ interface Probed {
  */
 export function createEngineHealth(options: EngineHealthOptions) {
   const { intervalMs, openIntervalMs, timeoutMs, monotonicMs, random, onProbe } = options;
-  const all = options.engines.map(
-    (engine, endpoint): Probed => ({
-      endpoint,
-      engine,
-      reachable: true,
-      timer: undefined,
-      isClosed: true,
-      openings: 0,
-      closedAtMs: undefined,
-      falseClosings: 0,
-      unanswered: 0,
-    }),
-  );
+  const all = options.engines.map(newlyProbed);
   let closed = false;
 
   const schedule = (one: Probed): void => {

@@ -29,14 +29,14 @@ const OVERLOADED = {
   isCharged: false,
 } as const;
 
+const FAILED = { retryAfterMs: FAILURE_RETRY_MS, outcome: 'failed', isCharged: true } as const;
+
 const TOO_SLOW = {
+  ...FAILED,
   code: 'engine-deadline',
   status: 504,
   title: 'Search engine was too slow',
   detail: 'the engine did not answer in time',
-  retryAfterMs: FAILURE_RETRY_MS,
-  outcome: 'failed',
-  isCharged: true,
 } as const;
 
 /**
@@ -83,14 +83,12 @@ export const REASONS = {
   'engine-deadline': { by: 'search', ...TOO_SLOW },
   /** No connection, lost connection, all agents dead, shutting down. */
   'engine-unavailable': {
+    ...FAILED,
     by: 'engine',
     code: 'engine-unavailable',
     status: 503,
     title: 'Search engine is unavailable',
     detail: 'the engine cannot be reached',
-    retryAfterMs: FAILURE_RETRY_MS,
-    outcome: 'failed',
-    isCharged: true,
   },
   /** The engine itself refused because of its load (max_children, queue full). */
   'engine-overloaded': { by: 'engine', ...OVERLOADED, retryAfterMs: FAILURE_RETRY_MS },
@@ -98,14 +96,12 @@ export const REASONS = {
   'engine-timeout': { by: 'engine', ...TOO_SLOW },
   /** The engine is alive and refused this query (syntax, unknown index): does not trip a breaker. */
   'engine-rejected': {
+    ...FAILED,
     by: 'engine',
     code: 'engine-rejected',
     status: 502,
     title: 'Search engine refused the query',
     detail: 'the engine refused the query',
-    retryAfterMs: FAILURE_RETRY_MS,
-    outcome: 'failed',
-    isCharged: true,
   },
   /** The process has more to do than it can. */
   busy: {

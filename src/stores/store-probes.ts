@@ -73,12 +73,9 @@ function factsOf(uses: readonly ConnectedUse[], settings: ConnectedStoreSettings
 function nameOf(uses: readonly ConnectedUse[]): string {
   const parts = [...Map.groupBy(uses, ({ part }) => part)].map(([part, same]) => {
     const domains = same.flatMap(({ domain }) => domain ?? []);
-    return domains.length === 0 ? part : `${part} of ${joined(domains)}`;
+    return domains.length === 0 ? part : `${part} of ${AND.format(domains)}`;
   });
   return parts.join(', ');
 }
 
-function joined(names: readonly string[]): string {
-  const last = names.at(-1) ?? '';
-  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`;
-}
+const AND = new Intl.ListFormat('en-GB');

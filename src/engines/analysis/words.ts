@@ -186,6 +186,12 @@ export function onlyPieceOf(run: WordRun | undefined): string | undefined {
   return others.length === 0 && part?.pieces.length === 1 ? part.pieces[0]?.text : undefined;
 }
 
+/** Two neighbouring words of letters. */
+export function pairOf(first: WordRun, second: WordRun | undefined): readonly [string, string] | undefined {
+  const [one, two] = [onlyPieceOf(first), onlyPieceOf(second)];
+  return one === undefined || two === undefined || isNumber(one) || isNumber(two) ? undefined : [one, two];
+}
+
 /** The texts of pieces. */
 export function textsOf(pieces: readonly WordPiece[]): readonly string[] {
   return pieces.map(({ text }) => text);

@@ -79,8 +79,8 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   /** Sphinx 2.2.11 answers without a dead agent's part instead of asking the agent's mirror, so we try a second time. */
   const askTwice = async (asked: Asked, text: MatchText): Promise<ResultPage> => {
     budget.deposit();
-    const first = await settled(ask(asked, text));
-    const fault = first.page === undefined ? first.error.message : first.page.partial;
+    const [first] = await Promise.allSettled([ask(asked, text)]);
+    const fault: string | undefined = first.status === 'rejected' ? first.reason.message : first.value.partial;
     if (fault === undefined || !isAgentFault(fault)) return unwrap(first);
     if (!budget.withdraw()) {
       observe({ kind: 'retry', target, result: 'spent', detail: fault });
@@ -88,11 +88,11 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     }
     // Ends early when the signal aborts; the second attempt then rejects.
     await sleep(RETRY_AFTER_MS, undefined, { signal: asked.signal }).catch(() => undefined);
-    const second = await settled(ask(asked, text));
-    const result = second.page === undefined ? 'failed' : second.page.partial === undefined ? 'whole' : 'partial';
+    const [second] = await Promise.allSettled([ask(asked, text)]);
+    const result = second.status === 'rejected' ? 'failed' : second.value.partial === undefined ? 'whole' : 'partial';
     observe({ kind: 'retry', target, result, detail: fault });
     // A partial page of the first attempt is better than an error of the second.
-    return unwrap(second.page === undefined && first.page !== undefined ? first : second);
+    return unwrap(second.status === 'rejected' && first.status === 'fulfilled' ? first : second);
   };
 
   const probe = probeOf(options.domain);
@@ -131,20 +131,9 @@ interface Asked {
   readonly traceparent?: string | undefined;
 }
 
-type Settled = { readonly page: ResultPage } | { readonly page?: undefined; readonly error: SearchError };
-
-async function settled(page: Promise<ResultPage>): Promise<Settled> {
-  try {
-    return { page: await page };
-  } catch (error) {
-    if (error instanceof SearchError) return { error };
-    throw error;
-  }
-}
-
-function unwrap(result: Settled): ResultPage {
-  if (result.page === undefined) throw result.error;
-  return result.page;
+function unwrap(result: PromiseSettledResult<ResultPage>): ResultPage {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
 }
 
 /** `target` is `host:port/index`. */

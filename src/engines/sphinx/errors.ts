@@ -9,11 +9,6 @@ interface ForeignError {
   readonly code?: string;
 }
 
-interface Rule {
-  readonly reason: EngineReason;
-  readonly when: (error: ForeignError) => boolean;
-}
-
 const AGENT = /\bagent \S+: /;
 /** The agent is alive and refused the query. */
 const AGENT_REFUSAL = /\bagent \S+: remote query error: /;
@@ -22,33 +17,26 @@ const AGENT_REFUSAL = /\bagent \S+: remote query error: /;
  * The first rule that matches decides. Messages come before numbers, because searchd answers 1064 both to a syntax error
  * and for a distributed index whose agents are all dead.
  */
-const RULES: readonly Rule[] = [
-  { reason: 'engine-unavailable', when: ({ message }) => isAgentFault(message) },
+const RULES: readonly (readonly [EngineReason, when: (error: ForeignError) => boolean])[] = [
+  ['engine-unavailable', ({ message }) => isAgentFault(message)],
   // Sphinx refuses connections with 1040, Manticore queries with 1047, which is also "unknown command".
-  {
-    reason: 'engine-overloaded',
-    when: ({ errno, message }) => errno === 1040 || /maxed out|too many conn/i.test(message),
-  },
-  { reason: 'engine-timeout', when: ({ code }) => code === 'PROTOCOL_SEQUENCE_TIMEOUT' },
-  {
-    reason: 'engine-unavailable',
-    when: ({ errno, message }) => errno === 1053 || /shutdown in progress/i.test(message),
-  },
+  ['engine-overloaded', ({ errno, message }) => errno === 1040 || /maxed out|too many conn/i.test(message)],
+  ['engine-timeout', ({ code }) => code === 'PROTOCOL_SEQUENCE_TIMEOUT'],
+  ['engine-unavailable', ({ errno, message }) => errno === 1053 || /shutdown in progress/i.test(message)],
   // The index is configured, but searchd could not load it.
-  { reason: 'engine-unavailable', when: ({ message }) => /^no enabled local indexes/.test(message) },
+  ['engine-unavailable', ({ message }) => /^no enabled local indexes/.test(message)],
   // Wrong credentials concern every query, so they are a state of the engine and not an error of this query.
-  { reason: 'engine-unavailable', when: ({ errno }) => errno === 1045 || errno === 1203 },
-  { reason: 'engine-rejected', when: ({ errno }) => errno !== undefined && errno > 0 },
-  // Without an errno of searchd: the network failed, or the driver lost the connection.
-  { reason: 'engine-unavailable', when: () => true },
+  ['engine-unavailable', ({ errno }) => errno === 1045 || errno === 1203],
+  ['engine-rejected', ({ errno }) => errno !== undefined && errno > 0],
 ];
 
 /** Turns errors of searchd and mysql2 into ours. */
 export function engineErrorOf(error: unknown): SearchError {
   if (error instanceof SearchError) return error;
   const foreign = read(error);
-  const rule = RULES.find(({ when }) => when(foreign));
-  return new SearchError(rule?.reason ?? 'engine-unavailable', foreign.message, { cause: error });
+  // Without an errno of searchd: the network failed, or the driver lost the connection.
+  const [reason] = RULES.find(([, when]) => when(foreign)) ?? ['engine-unavailable' as const];
+  return new SearchError(reason, foreign.message, { cause: error });
 }
 
 /** Whether an agent failed: another mirror may answer the next attempt. Sphinx 2.2.11 does not ask a mirror by itself. */

@@ -3,8 +3,8 @@ import { FACET_VALUES } from '../../search/engine.ts';
 import {
   isNgram,
   isNumber,
-  onlyPieceOf,
   otherUnit,
+  pairOf,
   runsOf,
   searchdForm,
   textsOf,
@@ -294,9 +294,8 @@ export function relaxedMatchText(text: string): MatchText | undefined {
   const { runs, clauses } = query;
   if (clauses.length > MAX_RELAXED_WORDS) return undefined;
   const pairs = runs.flatMap((run, at) => {
-    const [one, two] = [onlyPieceOf(run), onlyPieceOf(runs[at + 1])];
-    if (one === undefined || two === undefined || isNumber(one) || isNumber(two)) return [];
-    return [{ at, joined: one + two }];
+    const pair = pairOf(run, runs[at + 1]);
+    return pair === undefined ? [] : [{ at, joined: pair.join('') }];
   });
   if (pairs.length === 0) return undefined;
   const readings = pairs.map(({ at, joined }) => clauses.toSpliced(at, 2, joined).join(' '));

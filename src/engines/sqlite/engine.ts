@@ -3,7 +3,6 @@ import { SearchError } from '../../resilience/search-error.ts';
 import type { Engine } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
 import { createPool, type SqliteEvent } from './pool.ts';
-import { startThread } from './thread.ts';
 
 interface SqliteEngineOptions extends OpenIndexOptions {
   /** Number of threads, which is the number of searches at once. More than the machine's cores only adds latency. */
@@ -37,7 +36,8 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
   // The index is opened here once for a precise error: a thread could only report that it failed.
   openIndex({ file, domain, snippetLength }).close();
   const pool = createPool({
-    start: () => startThread(program, { file, domain, snippetLength }),
+    program,
+    index: { file, domain, snippetLength },
     size: workers,
     maxWaiting: options.maxWaiting ?? 1024,
     abortGraceMs: options.abortGraceMs ?? 25,

@@ -4,6 +4,7 @@ import {
   isNumber,
   onlyPieceOf,
   otherUnit,
+  pairOf,
   runsOf,
   textsOf,
   type WordRun,
@@ -118,12 +119,6 @@ function looseWords(runs: readonly WordRun[], vocabulary: Vocabulary): Loose {
 /** Each two neighbouring words of letters, as one. */
 function pairsIn(runs: readonly WordRun[]): readonly string[] {
   return runs.flatMap((run, at) => pairOf(run, runs[at + 1])?.join('') ?? []);
-}
-
-/** Two neighbouring words of letters. */
-function pairOf(first: WordRun, second: WordRun | undefined): readonly [string, string] | undefined {
-  const [one, two] = [onlyPieceOf(first), onlyPieceOf(second)];
-  return one === undefined || two === undefined || isNumber(one) || isNumber(two) ? undefined : [one, two];
 }
 
 interface Clause {

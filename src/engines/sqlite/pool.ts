@@ -1,7 +1,8 @@
+import { Worker } from 'node:worker_threads';
 import { SearchError } from '../../resilience/search-error.ts';
 import type { ResultPage } from '../../search/engine.ts';
-import type { Thread } from './thread.ts';
-import type { Question } from './worker.ts';
+import type { OpenIndexOptions } from './open-index.ts';
+import type { Question, Reply } from './worker.ts';
 
 /** Events of the worker threads of one index, for metrics, logs and tests. */
 export type SqliteEvent =
@@ -10,7 +11,9 @@ export type SqliteEvent =
   | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
 
 interface PoolOptions {
-  readonly start: () => Thread;
+  /** The module that each thread runs: worker.ts, or a faulty one in tests. */
+  readonly program: URL;
+  readonly index: OpenIndexOptions;
   readonly size: number;
   /** Questions that may wait for a thread; more are refused as `engine-overloaded`. */
   readonly maxWaiting: number;
@@ -31,16 +34,18 @@ interface Job extends PromiseWithResolvers<ResultPage | undefined> {
 }
 
 /** One thread and its replacements. `resting`: the last thread crashed and the next is not due yet. */
-interface Slot {
-  state: 'starting' | 'idle' | 'busy' | 'ending' | 'resting';
-  thread: Thread | undefined;
-  build: string;
-  job: Job | undefined;
-  restart: NodeJS.Timeout | undefined;
-}
+const newSlot = () => ({
+  state: 'resting' as 'starting' | 'idle' | 'busy' | 'ending' | 'resting',
+  thread: undefined as Thread | undefined,
+  build: '',
+  job: undefined as Job | undefined,
+  restart: undefined as NodeJS.Timeout | undefined,
+});
+
+type Slot = ReturnType<typeof newSlot>;
 
 /** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
-export function createPool({ start, size, maxWaiting, abortGraceMs, random, observe }: PoolOptions) {
+export function createPool({ program, index, size, maxWaiting, abortGraceMs, random, observe }: PoolOptions) {
   const waiting: Job[] = [];
   /** Crashes since the last answer. */
   let crashes = 0;
@@ -48,18 +53,12 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
   let lastCrash = '';
   let closing: Promise<void> | undefined;
 
-  const slots: Slot[] = Array.from({ length: size }, () => ({
-    state: 'resting',
-    thread: undefined,
-    build: '',
-    job: undefined,
-    restart: undefined,
-  }));
+  const slots = Array.from({ length: size }, newSlot);
   /** Resolves when all threads can answer; rejects with the first SearchError of a start. */
   const ready = Promise.all(slots.map((slot) => launch(slot))).then(() => undefined);
 
   async function launch(slot: Slot): Promise<void> {
-    const thread = start();
+    const thread = startThread(program, index);
     slot.state = 'starting';
     slot.thread = thread;
     let failure: string | undefined;
@@ -187,3 +186,69 @@ export function createPool({ start, size, maxWaiting, abortGraceMs, random, obse
 
   return { ask, ready, close };
 }
+
+/** A worker thread with the index open. It answers one question at a time. */
+function startThread(program: URL, index: OpenIndexOptions) {
+  const worker = new Worker(program, { workerData: index });
+  const opening = Promise.withResolvers<string>();
+  let asked: PromiseWithResolvers<ResultPage | undefined> | undefined;
+  let isReady = false;
+  let isAlive = true;
+  let cause: Error | undefined;
+
+  worker.on('message', (reply: Reply) => {
+    switch (reply.kind) {
+      case 'ready':
+        isReady = true;
+        opening.resolve(reply.build);
+        return;
+      case 'answer':
+        asked?.resolve(reply.page);
+        return;
+      case 'failed':
+        (isReady ? asked : opening)?.reject(new SearchError(reply.reason, reply.message));
+        return;
+    }
+  });
+  worker.on('error', (error) => {
+    cause = error instanceof Error ? error : new Error(String(error));
+  });
+  /** Resolves when the thread has ended, with the cause as far as it is known; never rejects. */
+  const ended = new Promise<string>((resolve) => {
+    worker.once('exit', (exitCode) => {
+      isAlive = false;
+      const detail = `a search worker ended: ${cause?.message ?? `exit code ${exitCode}`}`;
+      const error = new SearchError('engine-unavailable', detail, { cause });
+      opening.reject(error);
+      asked?.reject(error);
+      resolve(detail);
+    });
+  });
+  // A start that nothing awaits must not become an unhandled rejection.
+  opening.promise.catch(() => undefined);
+
+  return {
+    /** Resolves with the build of the index it opened, once it can answer. Rejects with a SearchError. */
+    ready: opening.promise,
+    /** Resolves with a page, or undefined for a probe. Rejects with a SearchError, also when the thread dies. */
+    ask: (question: Question): Promise<ResultPage | undefined> => {
+      asked = Promise.withResolvers();
+      if (isAlive) worker.postMessage(question);
+      else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));
+      return asked.promise;
+    },
+    /**
+     * Ends the thread. JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt
+     * it from here.
+     */
+    end: async (): Promise<void> => {
+      await worker.terminate();
+      await ended;
+    },
+    /** False as soon as the thread has ended, before the end settles any of its promises. */
+    alive: (): boolean => isAlive,
+    ended,
+  };
+}
+
+type Thread = ReturnType<typeof startThread>;

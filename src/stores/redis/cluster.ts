@@ -21,23 +21,17 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
   let trouble: StoreReason | undefined;
 
   const nodeFor = (address: string, redis: Redis): RedisNode => {
-    const node = createRedisNode({
+    const node = createRedisNode(settings, {
+      ...parts,
       address,
       redis,
-      clock,
-      random,
-      maxOutstanding: settings.maxOutstanding,
-      stuckMs: settings.socketTimeoutMs,
-      observe,
       nodeAt: (other) => nodes.get(endpoints.ofRedirect(other, redis.options.host ?? '')),
       refreshSlots,
       connection: () => connection,
     });
     const connection = watchConnection(redis, {
+      ...parts,
       address: () => address,
-      clock,
-      random,
-      observe,
       onReady: node.probeNow,
       onProtocolError: node.trip,
       announced: (detail) => !configured.has(address) && isOfNetwork(storeReasonOf(detail)),

@@ -1,11 +1,11 @@
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import type { StoreEvent, StoreReason } from '../../cache/store.ts';
+import type { StoreReason } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
-import type { Clock } from '../../runtime.ts';
 import { createEndpoints } from './endpoints.ts';
 import { detailOf, storeReasonOf } from './errors.ts';
 import { PROTOCOL_ERROR } from './guard.ts';
 import { acceptServersWithoutInfo, createHandshake, createReadOnly, reportClosedDoors } from './ready.ts';
+import type { TopologyParts } from './send.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -125,11 +125,8 @@ function tlsOptions({ tls }: RedisSettings) {
 /** Maximum time of a handshake since its last sign of loading, in sums of the two timeouts. */
 const HANDSHAKE_TIMEOUTS = 2;
 
-interface ConnectionWatch {
+interface ConnectionWatch extends Omit<TopologyParts, 'name'> {
   readonly address: () => string;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly random: () => number;
-  readonly observe: (event: StoreEvent) => void;
   readonly onReady: () => void;
   /** Called before the connection ends because its replies cannot be trusted. */
   readonly onProtocolError: () => void;

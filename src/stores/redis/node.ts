@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
 import type { StoreEvent, StoreNode, StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import type { ConnectionState } from './connection.ts';
+import type { ConnectionState, RedisSettings } from './connection.ts';
 
 /** One server as the store sees it: its connection, its outstanding commands, its breaker. */
 export interface RedisNode {
@@ -48,16 +48,17 @@ interface RedisNodeOptions
   /** A reason keeps a connection unused although it is open. */
   readonly unusable?: () => StoreReason | undefined;
   readonly connection: () => ConnectionState;
-  readonly maxOutstanding: number;
-  /** After this time without any reply while commands are outstanding the connection is closed. */
-  readonly stuckMs: number;
 }
 
 /** Writes to a node that stops reading stay in memory until its socket is closed: 5,000 writes/s of 4 KB are 60 MB. */
 const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
 
-export function createRedisNode(options: RedisNodeOptions): RedisNode {
-  const { address, redis, clock, maxOutstanding, stuckMs, observe, refreshSlots } = options;
+/** @param settings after the socket timeout without any reply while commands are outstanding the connection is closed */
+export function createRedisNode(
+  { maxOutstanding, socketTimeoutMs }: Pick<RedisSettings, 'maxOutstanding' | 'socketTimeoutMs'>,
+  options: RedisNodeOptions,
+): RedisNode {
+  const { address, redis, clock, observe, refreshSlots } = options;
   let outstanding = 0;
   let writeBytes = 0;
   /** Time of the last answer, or of the first command after a time without commands. */
@@ -108,8 +109,8 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
       breaker.record(permit, outcome);
       // ioredis closes a connection that receives nothing. After a damaged length everything that arrives, replies to
       // probes too, counts as part of one endless reply: only the absence of answers shows the damage.
-      if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - progressMs > stuckMs) {
-        protocolError(`nothing was answered for ${stuckMs} ms`);
+      if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - progressMs > socketTimeoutMs) {
+        protocolError(`nothing was answered for ${socketTimeoutMs} ms`);
       }
     },
     track(commands, bytes) {

@@ -15,7 +15,8 @@ import type { Topology, TopologyParts } from './send.ts';
 type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
 
 /** One server, or the current master that sentinels name: one connection in both cases. */
-export function connectSingle(settings: SingleSettings, { name, clock, random, observe }: TopologyParts): Topology {
+export function connectSingle(settings: SingleSettings, parts: TopologyParts): Topology {
+  const { name, random, observe } = parts;
   const redis =
     settings.kind === 'sentinel'
       ? new Redis(sentinelOptions(settings, name, random))
@@ -27,14 +28,10 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
   let selected = settings.database === 0;
 
   const nodeAt = (address: string): RedisNode =>
-    createRedisNode({
+    createRedisNode(settings, {
+      ...parts,
       address,
       redis,
-      clock,
-      random,
-      maxOutstanding: settings.maxOutstanding,
-      stuckMs: settings.socketTimeoutMs,
-      observe,
       nodeAt: () => undefined,
       refreshSlots: () => {},
       unusable: () => (selected ? undefined : 'database'),
@@ -73,10 +70,8 @@ export function connectSingle(settings: SingleSettings, { name, clock, random, o
   };
   const onProtocolError = (): void => node?.trip();
   const connection = watchConnection(redis, {
+    ...parts,
     address: () => node?.address ?? unknownNode,
-    clock,
-    random,
-    observe,
     onReady,
     onProtocolError,
     announced: (detail) =>
