@@ -297,8 +297,6 @@ export function createRetryBudget({ share, burst }: RetryBudgetOptions) {
       balance = Math.max(0, balance - 1);
       return true;
     },
-    /** Number of retries that the budget could pay for now. */
-    balance: (): number => balance,
   };
 }
 

@@ -26,18 +26,6 @@ describe('the demo catalogue', () => {
     for (const [name, documents] of catalogue) assert.equal(documents.length, DEMO_SIZES[name]);
   });
 
-  it('gives every ad an id of ten digits that no other ad has, in any domain', () => {
-    assert.equal(new Set(everything.map(({ id }) => id)).size, everything.length);
-    for (const { id } of everything) assert.match(id, /^[1-9]\d{9}$/);
-  });
-
-  it('never has the same text twice within a domain', () => {
-    for (const [name, documents] of catalogue) {
-      const texts = new Set(documents.map(({ title, description }) => `${title}\n${description}`));
-      assert.equal(texts.size, documents.length, name);
-    }
-  });
-
   it('has declared attributes only, each of its type, and always a category, a city and a date', () => {
     for (const { name, attributes } of DEMO_DOMAINS) {
       const types = new Map(attributes.map((attribute) => [attribute.name, attribute.type]));
@@ -48,45 +36,6 @@ describe('the demo catalogue', () => {
         }
       }
     }
-  });
-
-  it('leaves no trace of its templates in any text', () => {
-    for (const { title, description } of everything) {
-      for (const text of [title, description]) {
-        assert.doesNotMatch(text, /[${}[\]|~]|undefined|null|NaN| {2}|\.\.|,,| [,.:;!?]|^\s|\s$/, text);
-      }
-    }
-  });
-
-  it('keeps titles of 3–90 characters and descriptions of one to a few sentences', () => {
-    for (const { title, description } of everything) {
-      assert.ok(title.length >= 3 && title.length <= 90, title);
-      assert.ok(description.length >= 15 && description.length <= 500, description);
-      assert.match(description, /[.!?)]$/, description);
-      assert.match(description, /^[^а-яёa-z]|^i[A-Z]/, description);
-    }
-  });
-
-  it('is in Russian, with a seventh to a fifth in English, in each domain', () => {
-    for (const [name, documents] of catalogue) {
-      const english = documents.filter(({ description }) => !/[а-яё]/i.test(description)).length;
-      assert.ok(english > documents.length * 0.14 && english < documents.length * 0.21, `${name}: ${english}`);
-    }
-  });
-
-  it('never mixes Cyrillic into an English ad, except the signs of money', () => {
-    for (const { title, description } of everything) {
-      if (/[а-яё]/i.test(description)) continue;
-      assert.doesNotMatch(title, /[а-яё]/i, title);
-    }
-  });
-
-  it('is spread over 180 days that end on 2026-11-20, with more ads on newer days', () => {
-    const dates = everything.map(({ attributes }) => String(attributes['date'])).sort();
-    assert.ok((dates[0] ?? '') >= '2026-05-24', `${dates[0]}`);
-    assert.equal(dates.at(-1), '2026-11-20');
-    const recent = dates.filter((date) => date > '2026-08-22').length;
-    assert.ok(recent > dates.length * 0.55 && recent < dates.length * 0.8, `${recent}`);
   });
 
   it('knows no other domain', () => {

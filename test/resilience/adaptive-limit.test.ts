@@ -195,11 +195,6 @@ test('an engine that becomes ten times slower without more load keeps its limit,
   assert.ok(mean(40) >= 6.5 && mean(40) <= 16, `${mean(40)} afterwards`);
 });
 
-test('the wait in a queue inside the engine never counts as the engine’s own latency, for any duration of the queue', async () => {
-  const mean = await limits({ ...ENGINE, seconds: 20 }, 15);
-  assert.ok(mean(15) <= 16, `${mean(15)}`);
-});
-
 /** A bound of a thousand calls, which shows the slow start. */
 function boundHarness(slowStartMs?: number) {
   const clock = createFakeClock();

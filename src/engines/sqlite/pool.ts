@@ -1,14 +1,22 @@
 import { Worker } from 'node:worker_threads';
-import { SearchError } from '../../resilience/search-error.ts';
+import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
+import type { SearchRequest } from '../../search/domain.ts';
 import type { ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
-import type { Question, Reply } from './worker.ts';
 
 /** Events of the worker threads of one index, for metrics, logs and tests. */
 export type SqliteEvent =
   | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
   /** The thread ended by itself or could not start; the next start is tried after `restartMs`. */
   | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
+
+export type Question = { readonly kind: 'search'; readonly request: SearchRequest } | { readonly kind: 'probe' };
+
+/** Messages of the thread: `ready` or `failed` once the index is open, then one message per question. */
+export type Reply =
+  | { readonly kind: 'ready'; readonly build: string }
+  | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
+  | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
 interface PoolOptions {
   /** The module that each thread runs: worker.ts, or a faulty one in tests. */

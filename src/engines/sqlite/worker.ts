@@ -1,18 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { EngineReason } from '../../resilience/search-error.ts';
-import type { SearchRequest } from '../../search/domain.ts';
-import type { ResultPage } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
+import type { Question, Reply } from './pool.ts';
 
 /** The program of each search thread: opens the index, then answers one question after the other. */
-
-export type Question = { readonly kind: 'search'; readonly request: SearchRequest } | { readonly kind: 'probe' };
-
-/** Messages of the thread: `ready` or `failed` once the index is open, then one message per question. */
-export type Reply =
-  | { readonly kind: 'ready'; readonly build: string }
-  | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
-  | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
 const SQLITE_ERROR = 1;
 

@@ -2,11 +2,11 @@ import slotOf from 'cluster-key-slot';
 import { Cluster, type Redis } from 'ioredis';
 import type { StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import { type ClusterSettings, clusterOptions, cut, watchConnection } from './connection.ts';
+import { type ClusterSettings, clusterOptions, cut, type TopologyParts, watchConnection } from './connection.ts';
 import { createEndpoints, translateSlots } from './endpoints.ts';
 import { detailOf, isOfNetwork, storeReasonOf } from './errors.ts';
 import { createRedisNode, type RedisNode } from './node.ts';
-import type { Topology, TopologyParts } from './send.ts';
+import type { Topology } from './send.ts';
 
 /**
  * Redis Cluster: ioredis keeps the slot map and the connections, and we send each command to its node directly. We start

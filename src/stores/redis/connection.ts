@@ -1,11 +1,11 @@
 import type { ClusterOptions, Redis, RedisOptions } from 'ioredis';
-import type { StoreReason } from '../../cache/store.ts';
+import type { StoreEvent, StoreReason } from '../../cache/store.ts';
 import type { StoreSettings } from '../../config/settings.ts';
+import type { Clock } from '../../runtime.ts';
 import { createEndpoints } from './endpoints.ts';
 import { detailOf, storeReasonOf } from './errors.ts';
 import { PROTOCOL_ERROR } from './guard.ts';
 import { acceptServersWithoutInfo, createHandshake, createReadOnly, reportClosedDoors } from './ready.ts';
-import type { TopologyParts } from './send.ts';
 
 export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
@@ -124,6 +124,16 @@ function tlsOptions({ tls }: RedisSettings) {
 
 /** Maximum time of a handshake since its last sign of loading, in sums of the two timeouts. */
 const HANDSHAKE_TIMEOUTS = 2;
+
+/** The parts of a topology beside its settings. */
+export interface TopologyParts {
+  /** The domain's name: part of its names in the store, and shown by CLIENT LIST of the servers. */
+  readonly name: string;
+  readonly clock: Clock;
+  /** [0, 1): spreads waits, so that a fleet does not act at once. */
+  readonly random: () => number;
+  readonly observe: (event: StoreEvent) => void;
+}
 
 interface ConnectionWatch extends Omit<TopologyParts, 'name'> {
   readonly address: () => string;

@@ -1,7 +1,6 @@
 import { Command, type Redis } from 'ioredis';
 import type { StoreFault } from '../../cache/events.ts';
 import type { StoreEvent, StoreLocation, StoreReason } from '../../cache/store.ts';
-import type { Clock } from '../../runtime.ts';
 import { type CommandFailure, classifyError, WRITE_REFUSED } from './errors.ts';
 import type { DeadlineMember, Permit, RedisNode } from './node.ts';
 
@@ -81,16 +80,6 @@ export interface Topology {
   readonly trouble: () => StoreReason | undefined;
   /** Ends timers and connections at once; commands in flight fail. */
   readonly close: () => void;
-}
-
-/** The parts of a topology beside its settings. */
-export interface TopologyParts {
-  /** The domain's name: part of its names in the store, and shown by CLIENT LIST of the servers. */
-  readonly name: string;
-  readonly clock: Clock;
-  /** [0, 1): spreads waits, so that a fleet does not act at once. */
-  readonly random: () => number;
-  readonly observe: (event: StoreEvent) => void;
 }
 
 /** Sends one request to the owner of a name. Without an owner it ends at once, as `store-down`. */

@@ -6,11 +6,12 @@ import {
   type RedisSettings,
   reconnectDelayMs,
   sentinelOptions,
+  type TopologyParts,
   watchConnection,
 } from './connection.ts';
 import { isOfNetwork, storeReasonOf } from './errors.ts';
 import { createRedisNode, type RedisNode } from './node.ts';
-import type { Topology, TopologyParts } from './send.ts';
+import type { Topology } from './send.ts';
 
 type SingleSettings = Exclude<RedisSettings, { readonly kind: 'cluster' }>;
 

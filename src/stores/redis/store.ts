@@ -5,13 +5,13 @@ import type { StoreContent } from '../../operations/flush/content.ts';
 import type { CounterStore } from '../../popularity/shared.ts';
 import { connectCluster } from './cluster.ts';
 import { commandSender, createRedisLeases, entryCommands } from './commands.ts';
-import type { RedisSettings } from './connection.ts';
+import type { RedisSettings, TopologyParts } from './connection.ts';
 import { createRedisContent } from './content.ts';
 import { createRedisControl } from './control.ts';
 import { createRedisCounters } from './counters.ts';
 import { createEpochs, createProcessCount } from './membership.ts';
 import { readMany, writeManyIfAbsent } from './pipeline.ts';
-import { createSender, type TopologyParts } from './send.ts';
+import { createSender } from './send.ts';
 import { connectSingle } from './single.ts';
 
 export interface RedisStoreOptions extends TopologyParts {

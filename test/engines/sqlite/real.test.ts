@@ -11,7 +11,6 @@ import type { Document, SearchDomain } from '../../../src/search/domain.ts';
 import { FACET_VALUES } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { type Corpus, type CorpusName, corpora, evenly, searchesOf } from '../../corpus.ts';
-import { matching, type Reading, readAll, textOf, wordsIn } from '../read-all.ts';
 
 /** Enough documents for many word forms, many similar words, and more facet values than a page lists. */
 const DOCUMENTS = 4000;
@@ -175,4 +174,58 @@ function isFormOf(one: string, other: string): boolean {
 
 function singulars(word: string): readonly string[] {
   return [word, word.replace(/s$/, ''), word.replace(/es$/, ''), word.replace(/ies$/, 'y')];
+}
+
+/** The words of documents, found by reading all of them: the slow and obvious way to know the correct result of a search. */
+interface Reading {
+  /** Each word, folded, with the positions of the documents that contain it. */
+  readonly words: ReadonlyMap<string, readonly number[]>;
+  /** Positions of the documents that contain all these words as written. */
+  readonly holdingAll: (words: readonly string[]) => readonly number[];
+}
+
+function readAll(documents: readonly Document[]): Reading {
+  const words = new Map<string, number[]>();
+  for (const [position, document] of documents.entries()) {
+    for (const word of new Set(wordsIn(textOf(document)))) {
+      const positions = words.get(word);
+      if (positions === undefined) words.set(word, [position]);
+      else positions.push(position);
+    }
+  }
+  const holdingAll = (asked: readonly string[]): readonly number[] => {
+    const lists = asked.map((word) => words.get(word) ?? []).sort((a, b) => a.length - b.length);
+    const [shortest = [], ...others] = lists;
+    const sets = others.map((list) => new Set(list));
+    return shortest.filter((position) => sets.every((set) => set.has(position)));
+  };
+  return { words, holdingAll };
+}
+
+/** Documents with a word that matches one of these patterns as a whole. */
+function matching(documents: readonly Document[], ...patterns: readonly string[]): readonly Document[] {
+  const whole = new RegExp(`(?<![\\p{L}\\p{N}])(?:${patterns.join('|')})(?![\\p{L}\\p{N}\\p{M}])`, 'u');
+  return documents.filter((document) => whole.test(folded(textOf(document))));
+}
+
+/** The words of a text: runs of letters and digits, and names like c++ and c#. */
+function wordsIn(text: string): readonly string[] {
+  return folded(text).match(/(?<![\p{L}\p{N}])[a-z](?:\+\+|#)(?![\p{L}\p{N}])|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+}
+
+function textOf({ title, description }: Document): string {
+  return `${title} ${description}`;
+}
+
+/** Case, ё, accents and compatibility forms do not change a word; the breve of й does. */
+function folded(text: string): string {
+  if (/^[\t\n -~А-яЁё]*$/.test(text)) return text.toLowerCase().replaceAll('ё', 'е');
+  return text
+    .replace(/[™℠№]/g, ' ')
+    .normalize('NFKC')
+    .toLowerCase()
+    .replaceAll('ё', 'е')
+    .normalize('NFD')
+    .replace(/[\u0300-\u0305\u0307-\u036f]/g, '')
+    .normalize('NFC');
 }

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
-import type { Question, Reply } from '../../../src/engines/sqlite/worker.ts';
+import type { Question, Reply } from '../../../src/engines/sqlite/pool.ts';
 
 /** Replaces worker.ts; the search text commands it: `crash`, `exit`, `hang` (for ever), `slow` (300 ms). */
 const index = openIndex(workerData);
