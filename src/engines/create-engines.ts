@@ -1,8 +1,7 @@
 import type { DomainSettings, EngineSettings, LifeboatSettings } from '../config/settings.ts';
-import { createGuard, type EngineGuard } from '../resilience/create-guard.ts';
+import { createGuard, type EngineGuard, type GuardPorts } from '../resilience/create-guard.ts';
 import { createEngineHealth, type EngineHealth } from '../resilience/engine-health.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
-import type { ShedReason } from '../resilience/search-error.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SearchDomain } from '../search/domain.ts';
 import type { Engine } from '../search/engine.ts';
@@ -15,7 +14,6 @@ import { indexFileOf } from './sqlite/schema.ts';
 
 /** The engine of one domain with its guard, and the engine of its lifeboat with a guard of its own. */
 export interface DomainEngines extends GuardedEngine {
-  /** Absent when none is configured. */
   readonly lifeboat?: { readonly engine: Engine; readonly guard: EngineGuard; readonly deadlineMs: number };
 }
 
@@ -27,15 +25,10 @@ interface GuardedEngine {
   readonly close: () => Promise<void>;
 }
 
-/** Events of the adapters beside the searches themselves. */
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
-export interface EnginesPorts {
-  /** This process's whole-number share of a number that the fleet shares. */
-  readonly fleetShare: (total: number) => number;
-  /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
-  readonly refusal: () => ShedReason | undefined;
-}
+/** Shares of the fleet are whole numbers. */
+export type EnginesPorts = Pick<GuardPorts, 'fleetShare' | 'refusal'>;
 
 type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>;
 

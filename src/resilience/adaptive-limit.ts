@@ -231,7 +231,6 @@ export function createGradientLimit(options: GradientLimitOptions): LearnedLimit
   };
 }
 
-/** A summary of consecutive calls. */
 interface SampleWindow {
   readonly answered: number;
   readonly lost: number;
@@ -248,7 +247,6 @@ interface SampleWindow {
 
 interface SampleWindowsOptions {
   readonly monotonicMs: () => number;
-  /** Minimum of calls in a window. */
   readonly minCalls: () => number;
 }
 
@@ -298,7 +296,9 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
   };
 }
 
-interface ConcurrencyBoundOptions extends Omit<GradientLimitOptions, 'ceiling'>, Omit<AimdLimitOptions, 'ceiling'> {
+export interface ConcurrencyBoundOptions
+  extends Omit<GradientLimitOptions, 'ceiling'>,
+    Omit<AimdLimitOptions, 'ceiling'> {
   readonly kind: 'fixed' | 'aimd' | 'gradient';
   /** Maximum of concurrent calls of the fleet. */
   readonly maxConcurrent: number;
@@ -318,7 +318,6 @@ export function createConcurrencyBound(options: ConcurrencyBoundOptions) {
   const { kind, maxConcurrent, fleetShare, availableShare, monotonicMs, slowStartMs = SLOW_START_MS } = options;
   /** Maximum of calls at once that this process may make while the engine is well. */
   const ceiling = (): number => fleetShare(maxConcurrent * availableShare());
-  /** Learns from every call. */
   const limit = LIMITS[kind]({ ...options, ceiling });
   let startedAtMs = Number.NEGATIVE_INFINITY;
   /** 0.1–1; 1 before the first restart. */
@@ -338,7 +337,6 @@ export function createConcurrencyBound(options: ConcurrencyBoundOptions) {
     restart: (): void => {
       startedAtMs = monotonicMs();
     },
-    /** True during a slow start. */
     isStarting: (): boolean => startFactor() < 1,
   };
 }

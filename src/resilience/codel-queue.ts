@@ -5,7 +5,6 @@ export const PRIORITIES = ['interactive', 'refresh', 'warm-up', 'shadow'] as con
 
 export type Priority = (typeof PRIORITIES)[number];
 
-/** A search in the queue. */
 export interface Waiter {
   readonly priority: Priority;
   readonly joinedAtMs: number;
@@ -20,7 +19,6 @@ export interface Waiter {
 export type QueueRefusal = Extract<ShedReason, 'queue-full' | 'queue-expired'> | 'left';
 
 interface CodelQueueOptions {
-  /** The engine's deadline. */
   readonly deadlineMs: number;
   /** Maximum time that a client waits in all. */
   readonly maxWaitMs: number;
@@ -162,7 +160,6 @@ export function createCodelQueue({ deadlineMs, maxWaitMs, answeredMs }: CodelQue
         }
       }
     },
-    /** A waiter got a slot. */
     onServed: (): void => {
       if (grace !== undefined) grace.served += 1;
     },
@@ -202,7 +199,6 @@ export function createWaitingLines() {
     },
     /** The waiters of every priority below `interactive`. */
     background: (): Waiter[] => PRIORITIES.flatMap((priority) => (priority === 'interactive' ? [] : lines[priority])),
-    /** The waiters whose deadline has passed. */
     pastDeadline: (nowMs: number): readonly Waiter[] => {
       if (nowMs < noDeadlineBeforeMs) return NONE;
       const late: Waiter[] = [];

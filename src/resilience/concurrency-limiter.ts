@@ -194,7 +194,6 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
   /** The running calls, in the order of their start. */
   const running = new Set<{ readonly startedAtMs: number }>();
   let inFlight = 0;
-  /** Sum of the start times of the running calls. */
   let sumOfStartsMs = 0;
   let meanDurationMs: number | undefined;
 
@@ -248,7 +247,6 @@ function createSlots({ initialCallMs, monotonicMs, onRelease, ...options }: Slot
      * calls. The age of the running calls shows that an engine has become slower before the first of them has ended.
      */
     answeredMs: (waiting: number): number => callMs() * (1 + waiting / max()),
-    /** Number of calls that have run for longer than `ms`. */
     olderThan: (ms: number): number => {
       const beforeMs = monotonicMs() - ms;
       let older = 0;

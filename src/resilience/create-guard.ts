@@ -1,9 +1,8 @@
 import type { Runtime } from '../runtime.ts';
-import { createConcurrencyBound } from './adaptive-limit.ts';
-import { createConcurrencyLimiter } from './concurrency-limiter.ts';
+import { type ConcurrencyBoundOptions, createConcurrencyBound } from './adaptive-limit.ts';
+import { type ConcurrencyLimiterOptions, createConcurrencyLimiter } from './concurrency-limiter.ts';
 import { type BreakerState, createBreaker, createLoadBalancer, createRetryBudget } from './endpoints.ts';
-import { type GuardEvent, guardWith } from './guard.ts';
-import type { ShedReason } from './search-error.ts';
+import { type GuardEvent, type GuardParts, guardWith } from './guard.ts';
 
 interface GuardLevels {
   /** Number of running calls, and of searches that wait for a slot. */
@@ -15,21 +14,13 @@ interface GuardLevels {
   readonly breaker: BreakerState;
 }
 
-interface GuardSettings {
-  /** The domain, for events and breaker names. */
-  readonly target: string;
+interface GuardSettings
+  extends Pick<GuardParts, 'target' | 'deadlineMs' | 'hardDeadlineMs' | 'abortEndsWork'>,
+    Pick<ConcurrencyBoundOptions, 'maxConcurrent'>,
+    Pick<ConcurrencyLimiterOptions, 'maxQueued' | 'maxWaitMs'> {
   /** One name per endpoint. */
   readonly endpoints: readonly string[];
-  /** Maximum of concurrent calls of the fleet, while all endpoints are available. */
-  readonly maxConcurrent: number;
-  readonly maxQueued: number;
-  readonly limit: 'fixed' | 'aimd' | 'gradient';
-  readonly deadlineMs: number;
-  readonly hardDeadlineMs: number;
-  /** Maximum time that a client waits in all; at least the deadline. */
-  readonly maxWaitMs: number;
-  /** False when the engine goes on working after an abort. */
-  readonly abortEndsWork: boolean;
+  readonly limit: ConcurrencyBoundOptions['kind'];
   /** Defences switched off to measure their effect: those of `GuardDefence` count here. */
   readonly disabledDefences: readonly string[];
 }
@@ -37,11 +28,7 @@ interface GuardSettings {
 /** `ramp`: slow start. `late-pages`: calls go on past the deadline, up to the hard deadline. */
 type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
 
-interface GuardPorts {
-  /** This process's share of a number that the fleet shares. */
-  readonly fleetShare: (total: number) => number;
-  /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
-  readonly refusal: () => ShedReason | undefined;
+export interface GuardPorts extends Pick<GuardParts, 'refusal'>, Pick<ConcurrencyBoundOptions, 'fleetShare'> {
   readonly onBreaker: (endpoint: number, state: BreakerState) => void;
 }
 

@@ -7,7 +7,6 @@ interface BreakerOptions {
   readonly name: string;
   /** It opens when a larger share of the calls of the last `windowMs` failed. 1–100. */
   readonly errorThresholdPercent: number;
-  /** Minimum of calls in the window for it to open. */
   readonly volumeThreshold: number;
   readonly windowMs: number;
   /** Time from opening to a probe; spread by ±20 %, so that processes do not probe in step. */

@@ -20,11 +20,9 @@ interface EngineHealthOptions {
    * leaves a connection in the queue of an engine that hangs.
    */
   readonly openIntervalMs: number;
-  /** A probe that takes longer fails. */
   readonly timeoutMs: number;
   readonly monotonicMs: () => number;
   readonly random: () => number;
-  /** After each probe of an endpoint. */
   readonly onProbe: (endpoint: number, answers: boolean) => void;
 }
 

@@ -31,12 +31,11 @@ export type GuardEvent =
   /** A connection was lost: another endpoint answered, failed too, or was not asked because the budget was spent. */
   | { readonly kind: 'retry'; readonly target: string; readonly result: 'answered' | 'failed' | 'spent' };
 
-interface GuardParts {
+export interface GuardParts {
   /** For events: the domain. */
   readonly target: string;
   readonly balancer: LoadBalancer;
   readonly limiter: ConcurrencyLimiter;
-  /** Learns from every call. */
   readonly limit: LearnedLimit;
   /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
   readonly refusal: () => ShedReason | undefined;
@@ -58,11 +57,9 @@ interface LateCall {
   readonly release: () => void;
 }
 
-/** One attempt of a call, at one endpoint. */
 interface Attempt<T> {
   readonly endpointCall: EndpointCall;
   readonly reply: Promise<T>;
-  /** Rejects the reply. */
   readonly giveUp: (error: SearchError) => void;
   /** The deadline: the breaker and the limit wait no longer. */
   readonly pass: (error: SearchError) => void;

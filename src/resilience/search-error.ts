@@ -75,7 +75,6 @@ export const REASONS = {
   },
   /** Calls past their deadline hold every slot. */
   stalled: { by: 'guard', ...OVERLOADED },
-  /** No room in the queue. */
   'queue-full': { by: 'guard', ...OVERLOADED },
   /** The search waited too long, or would have to. */
   'queue-expired': { by: 'guard', ...OVERLOADED },
@@ -92,7 +91,6 @@ export const REASONS = {
   },
   /** The engine itself refused because of its load (max_children, queue full). */
   'engine-overloaded': { by: 'engine', ...OVERLOADED, retryAfterMs: FAILURE_RETRY_MS },
-  /** No reply before the hard deadline. */
   'engine-timeout': { by: 'engine', ...TOO_SLOW },
   /** The engine is alive and refused this query (syntax, unknown index): does not trip a breaker. */
   'engine-rejected': {
@@ -103,7 +101,6 @@ export const REASONS = {
     title: 'Search engine refused the query',
     detail: 'the engine refused the query',
   },
-  /** The process has more to do than it can. */
   busy: {
     by: 'search',
     code: 'busy',
@@ -120,7 +117,6 @@ type Reasons = typeof REASONS;
 
 export type NoPageReason = keyof Reasons;
 
-/** The reasons of one part. */
 export type ReasonBy<Part extends ReasonFacts['by']> = {
   [R in NoPageReason]: Reasons[R]['by'] extends Part ? R : never;
 }[NoPageReason];
@@ -163,7 +159,6 @@ export class SearchError extends Error {
   }
 }
 
-/** Whether that part gave the reason. */
 export function isRefusedBy<Part extends ReasonFacts['by']>(
   part: Part,
   error: unknown,

@@ -5,7 +5,6 @@ import type { StoreProbe } from '../operations/doctor/doctor.ts';
 import type { Runtime } from '../runtime.ts';
 import { createRedisProbe } from './redis/probe.ts';
 
-/** One setting that names a store. */
 interface Use {
   /** `store`, `candidate valkey`, `control store`, `counter store`. */
   readonly part: string;

@@ -5,7 +5,6 @@ import type { Runtime } from '../runtime.ts';
 import { createMemoryControlStore } from './memory/control-store.ts';
 import { createRedisStore, type RedisStore } from './redis/store.ts';
 
-/** The store of a domain's control document. */
 interface ControlPlace {
   readonly store: ControlStore;
   /** Other processes read it too. */

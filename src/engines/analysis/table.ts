@@ -70,5 +70,4 @@ export const ANALYSIS = {
   ].map((pair) => pair.split(' ')),
 };
 
-/** Identifies the table. */
 export const ANALYSIS_HASH = hash('sha256', JSON.stringify(ANALYSIS), 'base64url').slice(0, 8);

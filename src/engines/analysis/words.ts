@@ -73,7 +73,6 @@ export function piecesIn(text: string): readonly WordPiece[] {
   return pieces;
 }
 
-/** The runs of a text, in their order. */
 export function runsOf(text: string): readonly WordRun[] {
   const runs: WordRun[] = [];
   let run: OpenRun | undefined;
@@ -192,7 +191,6 @@ export function pairOf(first: WordRun, second: WordRun | undefined): readonly [s
   return one === undefined || two === undefined || isNumber(one) || isNumber(two) ? undefined : [one, two];
 }
 
-/** The texts of pieces. */
 export function textsOf(pieces: readonly WordPiece[]): readonly string[] {
   return pieces.map(({ text }) => text);
 }

@@ -233,7 +233,6 @@ const hexRange = ([from, to]: CodeRange): string => (from === to ? hex(from) : `
 
 /** Sphinx knows no characters beyond. */
 const MAX_CODE = 0x20000;
-/** Scripts that are written without spaces: each character is a word. */
 const NGRAM_CHARS = ANALYSIS.ngrams
   .filter(([from]) => from < MAX_CODE)
   .map(hexRange)

@@ -17,7 +17,6 @@ export type ResultSets = readonly (readonly Row[])[];
 
 /** One connection to searchd. Statements are sent one after another. */
 export interface Connection {
-  /** Version of the server, from its greeting. */
   readonly version: string;
   /** @throws SearchError. After any error but `engine-rejected` the connection is closed. */
   readonly send: (sql: string) => Promise<ResultSets>;
@@ -152,7 +151,6 @@ export function openConnection(options: ConnectionOptions, signal: AbortSignal):
 /** The entrance of mysql2: every byte, after TLS too, goes through the first. Its types do not name these members. */
 interface DriverEntrance {
   packetParser: { execute: (bytes: Buffer) => void };
-  /** The number that the next packet should carry. */
   readonly sequenceId: number;
 }
 

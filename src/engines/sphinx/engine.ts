@@ -123,7 +123,6 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   };
 }
 
-/** One search with all its attempts. */
 interface Asked {
   readonly request: SearchRequest;
   readonly signal: AbortSignal;
@@ -136,7 +135,6 @@ function unwrap(result: PromiseSettledResult<ResultPage>): ResultPage {
   return result.value;
 }
 
-/** `target` is `host:port/index`. */
 export interface EngineConnectionEvent {
   readonly kind: 'connection';
   readonly target: string;

@@ -1,6 +1,5 @@
 import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
 
-/** The fields of an error of the driver or of searchd. */
 interface ForeignError {
   readonly message: string;
   /** searchd's errno; 1064 for nearly everything. */
@@ -30,7 +29,6 @@ const RULES: readonly (readonly [EngineReason, when: (error: ForeignError) => bo
   ['engine-rejected', ({ errno }) => errno !== undefined && errno > 0],
 ];
 
-/** Turns errors of searchd and mysql2 into ours. */
 export function engineErrorOf(error: unknown): SearchError {
   if (error instanceof SearchError) return error;
   const foreign = read(error);

@@ -3,7 +3,6 @@ const MAX_PAYLOAD_BYTES = 0xff_ff_ff - 1;
 /** Bounds of one reply: larger than any page with its facets. */
 const MAX_REPLY_BYTES = 64 * 2 ** 20;
 const MAX_REPLY_PACKETS = 100_000;
-/** Maximum number of columns in MySQL. */
 const MAX_COLUMNS = 4096;
 const MAX_HANDSHAKE_PACKETS = 16;
 /**

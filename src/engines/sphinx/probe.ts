@@ -137,7 +137,6 @@ function messageOf(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).slice(0, MAX_DETAIL);
 }
 
-/** Rows of names and values. */
 function fieldsIn(part: Figure<readonly Row[]>): Figure<Fields> {
   if ('skipped' in part) return part;
   return { known: Object.fromEntries(part.known.map(([name, value]) => [name ?? '', value ?? ''])) };

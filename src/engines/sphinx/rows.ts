@@ -6,7 +6,6 @@ import { FACET_VALUES, type FacetCount, type ResultPage, type SearchResult } fro
 import { escapeHtml } from '../../search/page.ts';
 import type { ResultSets, Row } from './connection.ts';
 
-/** The two servers that speak SphinxQL. */
 export type Dialect = 'sphinx' | 'manticore';
 
 /** Attribute names that the indexer refuses, and three over which searchd accepts no expression. */
@@ -175,7 +174,6 @@ export function partialWarning(warning: string | undefined): string | undefined 
   return said?.split('; ').every((part) => HARMLESS.some((harmless) => harmless.test(part))) ? undefined : said;
 }
 
-/** The page of a text without a word. */
 export function emptyPage(request: SearchRequest): ResultPage {
   return {
     total: 0,

@@ -257,7 +257,6 @@ function literal(value: number): string {
   return plain.includes('e') ? value.toFixed(20) : plain;
 }
 
-/** A SphinxQL string literal. */
 export function quote(text: string): string {
   return `'${text.replace(UNPRINTABLE, ' ').replace(/[\\']/g, '\\$&')}'`;
 }

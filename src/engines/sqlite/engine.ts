@@ -2,23 +2,11 @@ import { extname } from 'node:path';
 import { SearchError } from '../../resilience/search-error.ts';
 import type { Engine } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
-import { createPool, type SqliteEvent } from './pool.ts';
+import { createPool, type PoolOptions } from './pool.ts';
 
-interface SqliteEngineOptions extends OpenIndexOptions {
+interface SqliteEngineOptions extends OpenIndexOptions, Partial<Omit<PoolOptions, 'index' | 'size'>> {
   /** Number of threads, which is the number of searches at once. More than the machine's cores only adds latency. */
   readonly workers: number;
-  /**
-   * Searches that may wait for a thread. A concurrency limiter stands before the engine, so this bound is seldom
-   * reached.
-   */
-  readonly maxWaiting?: number;
-  /** Time that a thread may go on after its search was aborted, before it is ended and replaced (which takes ~60 ms). */
-  readonly abortGraceMs?: number;
-  /** In [0, 1). */
-  readonly random?: () => number;
-  readonly observe?: (event: SqliteEvent) => void;
-  /** The module that each thread runs; default worker.ts. */
-  readonly program?: URL;
 }
 
 /** Part of every key. Raise it when the same request may get a different page. */
@@ -40,6 +28,7 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
     index: { file, domain, snippetLength },
     size: workers,
     maxWaiting: options.maxWaiting ?? 1024,
+    // To end and replace a thread takes about 60 ms.
     abortGraceMs: options.abortGraceMs ?? 25,
     random: options.random ?? Math.random,
     observe: options.observe ?? (() => undefined),

@@ -12,13 +12,11 @@ import {
 } from '../analysis/words.ts';
 import { LONGEST_WORD, RUSSIAN } from './forms.ts';
 
-/** The words of the index. */
 export interface Vocabulary {
   /** The forms that a word may have, the word itself first. */
   readonly formsOf: (word: string) => readonly string[];
   /** The members of `words` that occur in documents, with their number of documents. */
   readonly known: (words: readonly string[]) => ReadonlyMap<string, number>;
-  /** Words that begin with `prefix`, at most `limit`. */
   readonly beginningWith: (prefix: string, limit: number) => readonly string[];
   /**
    * Phrases of documents that are spelt as one of `words` elsewhere: `wi fi` for `wifi`.
@@ -222,7 +220,6 @@ function readAhead(
 /** Words of a query that are looked for as one. */
 const MAX_GLUED = 3;
 
-/** Any of these phrases. */
 function phrasesClause(phrases: readonly string[]): Clause {
   const score = anyOf(phrases.map(quoted));
   const words = new Set(phrases.flatMap((phrase) => phrase.split(' ')));

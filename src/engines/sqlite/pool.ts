@@ -18,12 +18,15 @@ export type Reply =
   | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
   | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
-interface PoolOptions {
+export interface PoolOptions {
   /** The module that each thread runs: worker.ts, or a faulty one in tests. */
   readonly program: URL;
   readonly index: OpenIndexOptions;
   readonly size: number;
-  /** Questions that may wait for a thread; more are refused as `engine-overloaded`. */
+  /**
+   * Questions that may wait for a thread; more are refused as `engine-overloaded`. A concurrency limiter stands before the
+   * engine, so this bound is seldom reached.
+   */
   readonly maxWaiting: number;
   /** Time that a thread may go on with an aborted question, before it is ended and replaced. */
   readonly abortGraceMs: number;

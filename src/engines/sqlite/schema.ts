@@ -3,7 +3,6 @@ import type { Attribute, SearchDomain } from '../../search/domain.ts';
 import { ANALYSIS_HASH } from '../analysis/table.ts';
 import { WORD_SIGNS } from '../analysis/words.ts';
 
-/** The file of a domain's embedded index. */
 export function indexFileOf(directory: string, domain: string): string {
   return `${directory}/${domain}.sqlite`;
 }

@@ -38,7 +38,6 @@ const LEAD_SHARE = 0.2;
 interface Found {
   readonly from: number;
   readonly to: number;
-  /** Index of the term. */
   readonly term: number;
 }
 

@@ -3,9 +3,7 @@ import type { Entry } from '../../cache/entry.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
 
 interface MemoryTierOptions {
-  /** Budget of pages with results. */
   readonly maxBytes: number;
-  /** Budget of pages without results. */
   readonly emptyMaxBytes: number;
 }
 

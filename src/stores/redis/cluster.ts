@@ -183,7 +183,6 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
 interface RefresherOptions {
   readonly clock: Clock;
   readonly random: () => number;
-  /** Interval between refreshes while there is no trouble. */
   readonly intervalMs: number;
   readonly refresh: (why: 'interval' | 'trouble') => void;
 }

@@ -142,7 +142,6 @@ export const commandSender =
   (name, command) =>
     new Promise((resolve) => toOwner(name, COMMAND, command, resolve));
 
-/** Sends the command to this node. */
 export const sendCommand = (node: RedisNode, command: StoreCommand): Promise<CommandReply> =>
   new Promise((resolve) => send(node, COMMAND, command, resolve));
 
@@ -174,7 +173,6 @@ export const evalOf = (script: string, keys: readonly string[], args: StoreComma
 /** A reply that none of our scripts gives. */
 export const UNREADABLE = { kind: 'fault', fault: 'refused' } as const;
 
-/** The fault in the form of the ports. */
 export const portFault = ({ fault }: CommandFault) => ({ kind: 'fault', fault }) as const;
 
 /** For lifetimes: Redis takes whole milliseconds, at least one. */
@@ -228,9 +226,7 @@ interface RedisLeaseOptions {
   readonly send: SendCommand;
   /** The wait for the reply to a release before it is sent again. */
   readonly deadlineMs: number;
-  /** [0, 1) */
   readonly random: () => number;
-  /** True when the store is closed: no release is sent any more. */
   readonly closed: () => boolean;
 }
 

@@ -6,10 +6,8 @@ import { pipelineOnNode } from './pipeline.ts';
 
 interface RedisContentOptions {
   readonly domain: string;
-  /** Nodes that own names. */
   readonly owners: () => readonly RedisNode[];
   readonly ownerOf: (name: string) => RedisNode | undefined;
-  /** Names per pipeline. */
   readonly batchSize: number;
   /** Deadline of a call, 2 s unless given: operators wait for it, so that it is longer than any ordinary stall of a node. */
   readonly deadlineMs?: number;

@@ -22,7 +22,6 @@ const MAX_TOP = 1000;
 /** The number of windows after which a count weighs half. */
 const HALF_LIFE_WINDOWS = 3;
 
-/** Counts per window of time in sorted sets. */
 export function createRedisCounters({ send, clock, windowMs = 600_000 }: RedisCountersOptions): CounterStore {
   const run = scriptRunner(send, 'counters');
   const keysOf = (domain: string) =>

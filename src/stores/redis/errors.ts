@@ -32,7 +32,6 @@ export function classifyError(error: Error): CommandFailure {
   return { kind: 'refused', refreshSlots: WRITE_REFUSED.test(message) };
 }
 
-/** The first that matches the code and the message of an error. */
 const REASONS: readonly (readonly [StoreReason, RegExp])[] = [
   ['credentials', /\b(NOAUTH|WRONGPASS|NOPERM)\b|invalid password|without any password|no password is set/],
   ['read-only', /\bREADONLY\b/],

@@ -77,7 +77,6 @@ for (const name of ['info', 'INFO']) {
   });
 }
 
-/** The highest port. */
 export const MAX_PORT = 65_535;
 
 function isAddress(reply: unknown): boolean {
@@ -111,7 +110,6 @@ const MINUS = 45;
 const [ZERO, NINE] = [48, 57];
 const [STRING, ERROR, INTEGER, BULK, ARRAY] = [43, 45, 58, 36, 42];
 
-/** Why a chunk may not be decoded. */
 interface Violation {
   readonly why: string;
   /** Index of the first byte that may not be decoded. */

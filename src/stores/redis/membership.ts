@@ -41,10 +41,8 @@ export function createProcessCount({ domain, send }: { domain: string; send: Sen
 
 interface EpochsOptions {
   readonly domain: string;
-  /** Nodes that own names. */
   readonly owners: () => readonly RedisNode[];
   readonly ownerOf: (name: string) => RedisNode | undefined;
-  /** [0, 1) */
   readonly random: () => number;
 }
 

@@ -10,7 +10,6 @@ export interface RedisNode {
   readonly address: string;
   readonly redis: Redis;
   readonly clock: Clock;
-  /** The deadlines of its requests. */
   readonly deadlines: Deadlines;
   readonly observe: (event: StoreEvent) => void;
   /**
@@ -35,7 +34,6 @@ export interface RedisNode {
   readonly protocolError: (why: string) => void;
   /** Opens the breaker, after a connection that has ended because of a protocol error. */
   readonly trip: () => void;
-  /** Called when a new connection is ready. */
   readonly probeNow: () => void;
   /** Called when the store no longer uses the node: no count of open breakers may contain it for ever. */
   readonly retire: () => void;
@@ -254,7 +252,6 @@ const SETTLED_MS = 2000;
 interface Window {
   total: number;
   failed: number;
-  /** Time of its first failure. */
   failedSinceMs: number;
 }
 

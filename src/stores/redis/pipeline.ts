@@ -26,14 +26,12 @@ import {
 
 /** Many commands for one node as one request: they leave in one write, and each reply succeeds or fails alone. */
 interface Pipeline extends NodeRequest {
-  /** Name and arguments of each command. */
   readonly parts: readonly (readonly [name: string, ...args: (string | number | Buffer)[]])[];
   readonly commands: number;
 }
 
 type Reply = readonly [error: Error | null, value: unknown];
 
-/** How one kind of pipeline differs from the others. */
 interface PipelineKind<Result> extends Pick<RequestKind<Pipeline, readonly Reply[], readonly Result[]>, 'expire'> {
   readonly type: 'read' | 'write';
   readonly admit: RequestKind<Pipeline, unknown, unknown>['admit'];
@@ -86,7 +84,6 @@ const sendPipeline = <Result>(
 interface ReadManyOptions {
   readonly names: readonly string[];
   readonly deadlineMs: number;
-  /** Names per pipeline. */
   readonly batchSize: number;
   readonly clock: Clock;
   readonly ownerOf: (name: string) => RedisNode | undefined;
@@ -144,7 +141,6 @@ const READS = pipelineKind<StoreRead>({
 
 interface WriteManyOptions {
   readonly items: readonly SeedItem[];
-  /** Entries per pipeline. */
   readonly batchSize: number;
   readonly ownerOf: (name: string) => RedisNode | undefined;
 }
@@ -199,7 +195,6 @@ interface NodePipelineOptions {
   readonly names: readonly string[];
   /** Names per pipeline: single reads are sent between two pipelines. */
   readonly batchSize: number;
-  /** For all names together. */
   readonly deadlineMs: number;
 }
 

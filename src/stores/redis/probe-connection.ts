@@ -19,7 +19,6 @@ export interface ProbeConnectionOptions {
 
 const MAX_CONNECT_MS = 1000;
 
-/** One TCP connection, from its first attempt to its end. */
 interface Session {
   readonly redis: Redis;
   /** Undefined: it is open. Else the reply to every command. */

@@ -118,7 +118,6 @@ function recordsOf(reply: unknown): readonly Fields[] {
   return Array.isArray(reply) ? reply.map(fieldsOf) : [];
 }
 
-/** A flat list of names and values as a map. */
 function fieldsOf(reply: unknown): Fields {
   const flat: readonly unknown[] = Array.isArray(reply) ? reply : [];
   return new Map(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]] as const] : [])));

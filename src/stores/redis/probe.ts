@@ -92,7 +92,6 @@ export function createRedisProbe({ settings, facts, clock, random }: RedisProbeO
   };
   const ask: StoreProbe['ask'] = (node, command) => one(node, command, refusalToSend);
 
-  /** The list of nodes as this one tells it. */
   const listFrom = async (asked: string): Promise<Figure<readonly ProbedNode[]>> => {
     if (settings.kind === 'sentinel') {
       const about = ['MASTER', 'REPLICAS', 'SENTINELS'].map((sub) => ['SENTINEL', sub, settings.master]);

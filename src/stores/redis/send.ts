@@ -19,20 +19,17 @@ export interface NodeRequest {
 
 /** How one kind of request differs from the others. One object per kind, none per request. */
 export interface RequestKind<Req extends NodeRequest, Reply, Result> {
-  /** Permission to send, or the fault that is the result. */
   readonly admit: (node: RedisNode, request: Req) => Permit | StoreFault;
   /** `replies` is called by the connection itself, perhaps before this returns. */
   readonly send: (redis: Redis, request: Req, replies: Replies<Reply>) => void;
   /** Why this reply cannot belong to this request: replies and commands are out of step, or the server is not Redis. */
   readonly mismatch?: (reply: Reply, request: Req) => string | undefined;
-  /** The whole reply says that the node is down. */
   readonly isDown?: (reply: Reply) => boolean;
   readonly answer: (reply: Reply, node: RedisNode) => Result;
   /** `sent`: the node may have executed it. `error`: what ioredis rejected with. */
   readonly fail: (cause: FailureCause, request: Req, sent: boolean, error?: Error) => Result;
   /** The result at the deadline; `reply` may still settle. The default is `fail` with `store-slow`. */
   readonly expire?: (node: RedisNode, request: Req, startedMs: number, reply: Promise<Reply>) => Result;
-  /** The one event of the request. */
   readonly event: (node: string, request: Req, result: Result, durationMs: number) => StoreEvent;
 }
 

@@ -18,14 +18,12 @@ export interface RedisStoreOptions extends TopologyParts {
   readonly settings: RedisSettings;
   /** Length of one window of the counters; ten minutes unless given. */
   readonly counterWindowMs?: number;
-  /** Deadline of a call about the content; see content.ts. */
   readonly contentDeadlineMs?: number;
 }
 
 /** One set of connections behind all the ports that Redis-protocol servers serve. */
 export interface RedisStore extends Store {
   readonly control: ControlStore;
-  /** The content of the domain that the store is named for. */
   readonly content: StoreContent;
   readonly counters: CounterStore;
   /** Whether the store holds a name; undefined when the store did not answer in time. */
