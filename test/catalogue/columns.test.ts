@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ColumnUse, nameOfColumn } from '../../src/catalogue/columns.ts';
-import { attributes, catalogueError, catalogueFiles } from './harness.ts';
+import { attributes, catalogueFiles } from './harness.ts';
 
 const files = catalogueFiles();
 
@@ -60,9 +60,11 @@ describe('the columns of a catalogue', () => {
 
   it('name a fault by the column of the file', async () => {
     const own = { attributes: attributes({ tsena: 'integer' }) };
-    await assert.rejects(
-      files.read('fault.csv', 'код,название,Цена\n1,a,дорого\n', own),
-      catalogueError(2, 'Цена', /"дорого" is not of type integer/),
+    await files.refuses(
+      ['fault.csv', 'код,название,Цена\n1,a,дорого\n', own],
+      2,
+      'Цена',
+      /"дорого" is not of type integer/,
     );
   });
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +14,21 @@ export function catalogueFiles() {
     directory = await mkdtemp(join(tmpdir(), 'serpcache-catalogue-'));
   });
   after(() => rm(directory, { recursive: true, force: true }));
+  /** Writes a file and reads it as a catalogue. */
+  const read = async (
+    name: string,
+    content: string | Buffer,
+    options: Partial<ReadOptions> = {},
+  ): Promise<Document[]> => {
+    await writeFile(join(directory, name), content);
+    return Array.fromAsync(readCatalogue(join(directory, name), { attributes: ATTRIBUTES, ...options }));
+  };
   return {
     path: (name: string): string => join(directory, name),
-    /** Writes a file and reads it as a catalogue. */
-    read: async (name: string, content: string | Buffer, options: Partial<ReadOptions> = {}): Promise<Document[]> => {
-      await writeFile(join(directory, name), content);
-      return Array.fromAsync(readCatalogue(join(directory, name), { attributes: ATTRIBUTES, ...options }));
-    },
+    read,
+    /** Expects a CatalogueError from `read`. */
+    refuses: (given: Parameters<typeof read>, ...expected: Parameters<typeof catalogueError>): Promise<void> =>
+      assert.rejects(read(...given), catalogueError(...expected)),
   };
 }
 

@@ -80,8 +80,12 @@ describe('a product feed of Google', () => {
     );
     for (const none of ['', 'a: 1\n']) await assert.rejects(read(none), /line [12]: no element; allowed: XML/);
     const long = rss(`<item><g:id>1</g:id><g:title>${'x'.repeat(5000)}</g:title></item>`);
-    const reading = files.read('long.xml', long, { attributes: [], maxLineBytes: 1000 });
-    await assert.rejects(reading, catalogueError(2, undefined, /longer than 1000 bytes/));
+    await files.refuses(
+      ['long.xml', long, { attributes: [], maxLineBytes: 1000 }],
+      2,
+      undefined,
+      /longer than 1000 bytes/,
+    );
   });
 });
 
@@ -174,10 +178,7 @@ hat,Hat,,Acme,,false,Title,Default Title,H-1,9.00,,draft
 
   it('are refused where the rows of one stand apart', async () => {
     const text = `${HEADER}\ntee,Tee,,,,,,,a,1,,\nmug,Mug,,,,,,,b,1,,\ntee,,,,,,,,c,1,,\n`;
-    await assert.rejects(
-      files.read('apart.csv', text),
-      catalogueError(4, 'Title', /no row of the product "tee" with a title stands before it/),
-    );
+    await files.refuses(['apart.csv', text], 4, 'Title', /no row of the product "tee" with a title stands before it/);
   });
 });
 
@@ -224,13 +225,17 @@ describe('the products of WooCommerce', () => {
 
   it('are refused where a variation has no product before it', async () => {
     const text = `${HEADER}\n58,variation,red,Tee - Red,1,,,20,,,vneck,Color,Red\n`;
-    await assert.rejects(files.read('lost.csv', text), catalogueError(2, 'Name', /no row of the product "vneck"/));
+    await files.refuses(['lost.csv', text], 2, 'Name', /no row of the product "vneck"/);
   });
 });
 
 it('a form that the operator names must have its columns', async () => {
-  const wrong = files.read('none.csv', 'id,Name\n1,a\n', { form: { preset: 'shopify' } });
-  await assert.rejects(wrong, catalogueError(1, 'id', /no column "Handle" in the header; the header has: id, Name/));
+  await files.refuses(
+    ['none.csv', 'id,Name\n1,a\n', { form: { preset: 'shopify' } }],
+    1,
+    'id',
+    /no column "Handle" in the header; the header has: id, Name/,
+  );
 });
 
 it('a form is read as another one where the operator says so', async () => {

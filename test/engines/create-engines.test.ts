@@ -6,6 +6,7 @@ import { buildIndex } from '../../src/engines/sqlite/build.ts';
 import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { pluck } from '../pluck.ts';
 import { LIMIT_MS, until } from '../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';
 
@@ -106,10 +107,7 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
     const deadlineAtMs = systemClock.monotonicMs() + 600_000;
     await (await guard.admit({ deadlineAtMs, priority: 'interactive' })).run(call).catch(() => undefined);
   }
-  assert.deepEqual(
-    guard.balancer.list().map(({ breaker }) => breaker),
-    ['open', 'closed'],
-  );
+  assert.deepEqual(pluck(guard.balancer.list(), 'breaker'), ['open', 'closed']);
   guard.balancer.reportProbe(0, true);
   assert.deepEqual([guard.revivals(), guard.limiter.max(), guard.troubled()], [1, 20, false]);
 });

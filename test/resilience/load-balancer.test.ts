@@ -4,6 +4,7 @@ import type { LearnedLimit } from '../../src/resilience/adaptive-limit.ts';
 import { createRetryBudget } from '../../src/resilience/endpoints.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
+import { pluck } from '../pluck.ts';
 import { DEADLINE_MS, guardHarness, HARD_DEADLINE_MS, timedGuardHarness } from './harness.ts';
 
 const task = () => ({ deadlineAtMs: Number.POSITIVE_INFINITY, priority: 'interactive' as const });
@@ -99,10 +100,7 @@ test('with one breaker open, the other endpoint takes the searches', async (t) =
     return 'ok';
   };
   for (let i = 0; i < 12; i += 1) await run(fails).catch(() => undefined);
-  assert.deepEqual(
-    guard.balancer.list().map(({ breaker }) => breaker),
-    ['open', 'closed'],
-  );
+  assert.deepEqual(pluck(guard.balancer.list(), 'breaker'), ['open', 'closed']);
   assert.deepEqual([guard.balancer.state(), guard.balancer.refuses()], ['closed', false]);
   assert.equal(guard.balancer.retryAfterMs(), 0);
 });
@@ -165,10 +163,7 @@ test('calls to an endpoint that hangs release their slots to the other and do no
   assert.equal(results.includes('lost'), false, results.join());
   await pass(2 * HARD_DEADLINE_MS);
   await settled;
-  assert.deepEqual(
-    guard.balancer.list().map(({ inFlight }) => inFlight),
-    [0, 0],
-  );
+  assert.deepEqual(pluck(guard.balancer.list(), 'inFlight'), [0, 0]);
 });
 
 test('when every endpoint is late, the calls keep their slots and count as lost for the limit', async (t) => {

@@ -22,6 +22,7 @@ import { type EngineFacts, known } from '../../../src/operations/doctor/facts.ts
 import { createJudge } from '../../../src/operations/doctor/judge.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { evidenceOf, lookerOf, onlyOf, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
+import { pluck } from '../../pluck.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { eachServer, temporaryDirectory } from './harness.ts';
 
@@ -93,10 +94,7 @@ eachServer((name, server) => {
         const full = await probe.read('cheap');
         assert.match(evidenceOf(seen('engine-maxed-out', before, full)), /\d connections were refused/);
         judge.add(windowBetween(before, full));
-        assert.deepEqual(
-          judge.findings().map(({ check }) => check),
-          found,
-        );
+        assert.deepEqual(pluck(judge.findings(), 'check'), found);
         before = full;
       }
       const refused = await probeFor(t).read('cheap');

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { ResultSets } from '../../../src/engines/sphinx/connection.ts';
 import { beginning, createMarks, highlighted, pageOf, withoutFloat32Noise } from '../../../src/engines/sphinx/rows.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import { pluck } from '../../pluck.ts';
 
 const domain: SearchDomain = {
   name: 'd',
@@ -98,10 +99,7 @@ it("zero is a value, and the index's value for missing is not", () => {
     [],
     META,
   ]);
-  assert.deepEqual(
-    results.map(({ attributes }) => attributes),
-    [{ n: 0, price: 0, day: '1970-01-01' }, {}],
-  );
+  assert.deepEqual(pluck(results, 'attributes'), [{ n: 0, price: 0, day: '1970-01-01' }, {}]);
 });
 
 it('a warning makes a page partial, and a wrong number of result sets is an engine error', () => {

@@ -8,6 +8,7 @@ import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
 import { type EngineReason, SearchError } from '../../../src/resilience/search-error.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
+import { pluck } from '../../pluck.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './harness.ts';
 
@@ -60,10 +61,7 @@ it('a crashed worker fails its own search only and is replaced', async (context)
   await until('a replacement', () => count('ready') === 3);
   assert.equal(count('crashed'), 1);
   const both = await Promise.all([engine.search(ask('slow'), timeLimit()), engine.search(ask('чайник'), timeLimit())]);
-  assert.deepEqual(
-    both.map(({ total }) => total),
-    [1, 1],
-  );
+  assert.deepEqual(pluck(both, 'total'), [1, 1]);
 });
 
 it('after repeated crashes the restart delay grows, and an answer resets it', async (context) => {
@@ -165,8 +163,5 @@ it('when a replacement opens a newer index, all workers are restarted with it', 
   await refused(engine.search(ask('crash'), timeLimit()), 'engine-unavailable');
   await until('both on the new index', () => count('ready') === 4);
   const pages = await Promise.all([1, 2, 3, 4].map(() => engine.search(ask('чайник'), timeLimit())));
-  assert.deepEqual(
-    pages.map(({ total }) => total),
-    [3, 3, 3, 3],
-  );
+  assert.deepEqual(pluck(pages, 'total'), [3, 3, 3, 3]);
 });

@@ -11,6 +11,7 @@ import type { Document, SearchDomain } from '../../../src/search/domain.ts';
 import { FACET_VALUES } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { type Corpus, type CorpusName, corpora, evenly, searchesOf } from '../../corpus.ts';
+import { pluck } from '../../pluck.ts';
 
 /** Enough documents for many word forms, many similar words, and more facet values than a page lists. */
 const DOCUMENTS = 4000;
@@ -92,10 +93,7 @@ for (const corpus of corpora()) {
       const listed = index.search(ask(text, { facets: [facet] })).facets[facet] ?? [];
       for (const { value, count } of listed) assert.equal(count, counts.get(canonicalText(String(value))), `${value}`);
       const most = [...counts.values()].sort((a, b) => b - a).slice(0, FACET_VALUES);
-      assert.deepEqual(
-        listed.map(({ count }) => count),
-        most,
-      );
+      assert.deepEqual(pluck(listed, 'count'), most);
       assert.ok(most.length > 1);
     });
 

@@ -4,6 +4,7 @@ import { type RedisStack, startCluster, startSentinel, startStandalone } from '.
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { readOnce, type Store, type StoreEpoch } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { pluck } from '../../pluck.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
 import { migrateSlotOf } from './migration.ts';
@@ -109,10 +110,7 @@ describe('an epoch', { concurrency: true }, () => {
     await byAddress(other?.node)?.command('FLUSHALL');
     const third = await epochs(store);
     const changed = third.filter(({ epoch }) => !first.some((each) => each.epoch === epoch));
-    assert.deepEqual(
-      changed.map(({ part }) => part),
-      [other?.part],
-    );
+    assert.deepEqual(pluck(changed, 'part'), [other?.part]);
   });
 
   test('cluster: a stopped node is left out by the deadline, and has its old epoch when it continues', async (t) => {

@@ -15,6 +15,7 @@ import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
 import { READ_ONLY, refusalOfChange } from '../../../src/stores/redis/probe-commands.ts';
 import { nodesOfCluster, nodesOfSlots } from '../../../src/stores/redis/probe-nodes.ts';
 import { type StoreProbeUnderTest, storeProbeContract } from '../../contract/store-probe.ts';
+import { pluck } from '../../pluck.ts';
 import { CONNECTION, clusterOf, probeOf, sentinelOf, standaloneOf } from './harness.ts';
 import { ADVISED_USER, DOCTOR_USER } from './users.ts';
 
@@ -282,7 +283,7 @@ test('the doctor reaches nodes where clients do: at the endpoints of CLUSTER SLO
   ];
   const { reachable } = createEndpoints({ '10.0.0.2:6379': { host: 'gate', port: 7002 } });
   assert.deepEqual(
-    nodesOfCluster(text.join('\n'), { asked: 'seed:6379', reachable, slots, tls: false }).map(({ address }) => address),
+    pluck(nodesOfCluster(text.join('\n'), { asked: 'seed:6379', reachable, slots, tls: false }), 'address'),
     ['seed:7001', 'gate:7002', '10.0.0.3:6379'],
   );
 });

@@ -11,6 +11,7 @@ import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createReadOnly } from '../../../src/stores/redis/ready.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { createVirtualTime } from '../../fakes/clock.ts';
+import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import { CONNECTION, clusterOf, connected, openStore } from './harness.ts';
 
@@ -166,10 +167,7 @@ test('a replica of a cluster is one on purpose', async (t) => {
   const { store } = openStore(clusterOf(stack));
   t.after(store.close);
   await connected(store, 2);
-  assert.deepEqual(
-    store.nodes().map(({ trouble }) => trouble),
-    [undefined, undefined],
-  );
+  assert.deepEqual(pluck(store.nodes(), 'trouble'), [undefined, undefined]);
 });
 
 test('a server that stays read-only is looked for ever more rarely: at once, then after 1, 2, 4 and 8 seconds', async (t) => {

@@ -9,6 +9,7 @@ import { type RedisStack, startCluster, startStandalone } from '../../../loadtes
 import { readOnce, type StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { storeReasonOf } from '../../../src/stores/redis/errors.ts';
+import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import { CONNECTION, clusterOf, connected, openStore, probeOf, standaloneOf } from './harness.ts';
 
@@ -25,10 +26,7 @@ async function serves(t: TestContext, settings: RedisSettings): Promise<void> {
   await connected(store, 1);
   assert.equal((await store.write('a', Buffer.from('1'), 60_000)).kind, 'stored');
   assert.equal((await readOnce(store, 'a', 1000)).kind, 'value');
-  assert.deepEqual(
-    store.nodes().map(({ trouble }) => trouble),
-    [undefined],
-  );
+  assert.deepEqual(pluck(store.nodes(), 'trouble'), [undefined]);
 }
 
 const WITHOUT = ['rename-command INFO ""', 'rename-command CLIENT ""'];
