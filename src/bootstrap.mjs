@@ -123,12 +123,9 @@ function nameOf(path) {
   return path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
-/** npm is a .cmd file on Windows. */
-const shell = process.platform === 'win32';
-
 /** @returns the output, or undefined when the command could not run or failed. */
 function run(command, args) {
-  const result = spawnSync(command, args, { cwd: root, shell, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
   return result.status === 0 ? result.stdout : undefined;
 }
 
@@ -142,7 +139,7 @@ function ended(command, args) {
     let child;
     // Registered before the child starts: a signal in between would end this process only.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child?.kill(signal));
-    child = spawn(command, args, { cwd: root, shell, stdio: ['ignore', 2, 2] });
+    child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
     child.once('error', () => resolve(false));
     child.once('close', (status) => resolve(status === 0));
   });
@@ -154,7 +151,7 @@ function ended(command, args) {
  */
 async function exclusively(task) {
   const name = `serpcache-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
-  const address = { linux: `\0${name}`, win32: `\\\\.\\pipe\\${name}` }[process.platform] ?? join(tmpdir(), name);
+  const address = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name);
   const waiting = new Set();
   for (let told = false; ; told = true) {
     const server = await listen(address, waiting);
@@ -167,7 +164,7 @@ async function exclusively(task) {
       }
     }
     if (!told) console.error('serpcache: waiting for another npm ci in this checkout');
-    if ((await closed(address)) === 'refused' && process.platform !== 'win32') rmSync(address, { force: true });
+    if ((await closed(address)) === 'refused') rmSync(address, { force: true });
   }
 }
 

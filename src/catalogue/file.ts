@@ -171,7 +171,7 @@ export async function* fileLines(
   const kept = createKept(maxBytes);
   const take = (): Line => {
     const { bytes } = kept.take(number);
-    const line = bytes === undefined ? { number } : { number, bytes: withoutReturn(bytes) };
+    const line = { number, bytes: bytes?.at(-1) === RETURN ? bytes.subarray(0, -1) : bytes };
     number += 1;
     return line;
   };
@@ -248,10 +248,6 @@ export async function* objectsOf(
 
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = [0x22, 0x5c, 0x7b, 0x7d];
 const [SPACE, COMMA, OPEN_LIST, CLOSE_LIST] = [0x20, 0x2c, 0x5b, 0x5d];
-
-function withoutReturn(line: Buffer): Buffer {
-  return line.at(-1) === RETURN ? line.subarray(0, -1) : line;
-}
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

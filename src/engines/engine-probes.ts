@@ -37,7 +37,16 @@ export function openEngineProbes(
   });
   const embedded = domains.flatMap(({ name, engine, lifeboat }) => [
     ...(engine.kind === 'sqlite' ? [embeddedProbe(`engine of ${name}`, name, engine, clock)] : []),
-    ...(lifeboat === undefined ? [] : [embeddedProbe(`lifeboat of ${name}`, name, lifeboatLimits(lifeboat), clock)]),
+    ...(lifeboat === undefined
+      ? []
+      : [
+          embeddedProbe(
+            `lifeboat of ${name}`,
+            name,
+            { ...lifeboat, maxConcurrent: lifeboat.workers, hardDeadlineMs: lifeboat.deadlineMs },
+            clock,
+          ),
+        ]),
   ]);
   return [...remote, ...embedded];
 }
@@ -68,10 +77,6 @@ function factsOf(uses: readonly Use[], { endpoint, engine }: Use) {
 }
 
 type EmbeddedSettings = EngineFacts['settings'] & { readonly directory: string };
-
-function lifeboatLimits({ directory, workers, deadlineMs }: NonNullable<OwnSettings['lifeboat']>): EmbeddedSettings {
-  return { directory, maxConcurrent: workers, deadlineMs, hardDeadlineMs: deadlineMs };
-}
 
 function embeddedProbe(
   name: string,

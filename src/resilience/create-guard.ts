@@ -44,9 +44,6 @@ const BREAKER_RESET_MS = 4_000;
 /** More calls than any window sees: a breaker that never opens. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-/** Retries at another endpoint add at most a tenth of the calls, and ten at once when an endpoint has just died. */
-const RETRIES = { share: 0.1, burst: 10 };
-
 /**
  * Hard deadlines until a slot has returned: of the call, of a call that does not settle after its abort, and of the work
  * that goes on in the engine. Before the call its search may wait for a lease.
@@ -93,7 +90,7 @@ export function createGuard(
   }));
   const balancer = createLoadBalancer({
     targets,
-    budget: createRetryBudget(RETRIES),
+    budget: createRetryBudget(),
     onRetry: (result) => observe({ kind: 'retry', target, result }),
   });
   const bound = createConcurrencyBound({

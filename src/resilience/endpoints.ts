@@ -271,18 +271,14 @@ function mayRetry(error: unknown): boolean {
   return error instanceof SearchError && error.reason === 'engine-unavailable';
 }
 
-interface RetryBudgetOptions {
-  /** Retries per request in the long run, 0–1. */
-  readonly share: number;
-  /** Maximum of saved retries, and the balance of a new budget. */
-  readonly burst: number;
-}
-
 /**
  * Requests pay for retries, so that retries can never multiply the load of a failing engine: each request adds `share` of
- * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.)
+ * a retry, each retry takes a whole one. (The idea of Finagle's retry budgets.) By default retries add at most a tenth of
+ * the calls, and ten at once when an endpoint has just died.
+ * @param options `share`: retries per request in the long run, 0–1. `burst`: the maximum of saved retries, and the balance
+ * of a new budget.
  */
-export function createRetryBudget({ share, burst }: RetryBudgetOptions) {
+export function createRetryBudget({ share = 0.1, burst = 10 } = {}) {
   let balance = burst;
   return {
     /** Call once per first attempt. */

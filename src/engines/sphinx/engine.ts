@@ -49,8 +49,6 @@ export const SPHINX_REVISION = 3;
 const IDLE_MS = 60_000;
 /** Enough time for searchd to mark a dead mirror and ask the other one. */
 const RETRY_AFTER_MS = 50;
-const RETRY_SHARE = 0.1;
-const RETRY_BURST = 10;
 /** max_query_time is this share of the time to the hard deadline: a slow query then gives a partial page instead of none. */
 const QUERY_TIME_SHARE = 0.9;
 
@@ -66,7 +64,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const statementFor = createSphinxStatements({ ...options, marks });
   const { monotonicMs } = clock;
   const connections = createConnections({ ...options, target, monotonicMs, observe, idleMs: IDLE_MS });
-  const budget = createRetryBudget({ share: RETRY_SHARE, burst: RETRY_BURST });
+  const budget = createRetryBudget();
 
   const ask = async (asked: Asked, text: MatchText): Promise<ResultPage> => {
     const { request, signal, hardDeadlineAtMs, traceparent } = asked;
@@ -174,11 +172,6 @@ export function createConnections(options: ConnectionsOptions) {
     for (const wake of [...waiting]) wake();
   };
 
-  const forget = (): void => {
-    held -= 1;
-    waiting.shift()?.();
-  };
-
   const open = async (signal: AbortSignal): Promise<Connection> => {
     held += 1;
     let connection: Connection | undefined;
@@ -188,7 +181,8 @@ export function createConnections(options: ConnectionsOptions) {
       if (connection !== undefined) all.delete(connection);
       observe({ kind: 'connection', target, state: connection === undefined ? 'failed' : 'closed', detail });
       if (isLoss) doubt.begin();
-      forget();
+      held -= 1;
+      waiting.shift()?.();
     };
     connection = await openConnection({ ...options, onClose }, signal);
     doubt.end();
@@ -206,7 +200,7 @@ export function createConnections(options: ConnectionsOptions) {
       if (entry?.connection.isOpen()) return entry.connection;
       if (entry !== undefined) continue;
       if (doubt.isLate()) throw noGreeting();
-      if (held < maxConnections) return doubt.orLeave({ open, signal, giveBack });
+      if (held < maxConnections) return doubt.orLeave(open, signal, giveBack);
       if (waiting.length >= maxConnections) {
         throw new SearchError('engine-overloaded', `all ${maxConnections} connections are busy, and so is their queue`);
       }
@@ -323,7 +317,11 @@ function createDoubt({ monotonicMs, onLate }: { readonly monotonicMs: () => numb
     /** A caller has left an attempt, which has not ended: a further one would wait like it. */
     isLate: (): boolean => doubted && late > 0,
     /** Opens a connection. Its caller leaves while the server is in doubt; `giveBack` then gets the connection. */
-    orLeave: ({ open, signal, giveBack }: Attempt): Promise<Connection> =>
+    orLeave: (
+      open: (signal: AbortSignal) => Promise<Connection>,
+      signal: AbortSignal,
+      giveBack: (connection: Connection) => void,
+    ): Promise<Connection> =>
       new Promise((resolve, reject) => {
         const ends = new AbortController();
         let timer: NodeJS.Timeout | undefined;
@@ -369,12 +367,6 @@ function createDoubt({ monotonicMs, onLate }: { readonly monotonicMs: () => numb
         );
       }),
   };
-}
-
-interface Attempt {
-  readonly open: (signal: AbortSignal) => Promise<Connection>;
-  readonly signal: AbortSignal;
-  readonly giveBack: (connection: Connection) => void;
 }
 
 function noGreeting(): SearchError {

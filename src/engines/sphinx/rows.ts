@@ -55,10 +55,6 @@ function isMissingNumber(text: string): boolean {
   return Number(text) < Number(MISSING_BELOW);
 }
 
-function isMissingDay(text: string): boolean {
-  return Number(text) < MISSING_DAY_BELOW;
-}
-
 /** 63 bits of a hash: a positive number in a bigint and in a multi-value attribute. */
 export function hash63(text: string): bigint {
   return hash('sha256', text, 'buffer').readBigUInt64BE() >> 1n;
@@ -260,11 +256,8 @@ function facetOf(rows: readonly Row[], attribute: Attribute): readonly FacetCoun
 function facetValue(text: string, attribute: Attribute, list: string): string | number | undefined {
   const { type, multiple } = attribute;
   if (multiple === true && type === 'string') return textsOf(list).find((one) => String(codeOf(one)) === text);
-  return type === 'date' && multiple !== true ? dayOf(text) : attributeValue(text, attribute);
-}
-
-function dayOf(text: string): string | undefined {
-  return text === '' || isMissingDay(text) ? undefined : dateText(Number(text));
+  if (type !== 'date' || multiple === true) return attributeValue(text, attribute);
+  return text === '' || Number(text) < MISSING_DAY_BELOW ? undefined : dateText(Number(text));
 }
 
 /** searchd sorts by MySQL's utf8_general_ci; this order is for equal counts only. */

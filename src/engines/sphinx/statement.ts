@@ -342,12 +342,8 @@ function clauseOf(run: WordRun, source: string, isAfterNumber: boolean): string 
   const all = parts.length === 1 ? parts.join('') : `(${parts.join(' ')})`;
   const typed = source.slice(run.from, run.to);
   const isBlended = run.parts.length > 1 && BLENDED.test(typed);
-  return anyOf([...(isBlended ? [escaped(typed)] : []), all, ...joinedForms(run)]);
-}
-
-/** A run in one piece, where it is found so. */
-function joinedForms({ joined }: WordRun): readonly string[] {
-  return joined.length === 0 ? [] : writingsOf(joined).map(phrase);
+  const inOnePiece = run.joined.length === 0 ? [] : writingsOf(run.joined).map(phrase);
+  return anyOf([...(isBlended ? [escaped(typed)] : []), all, ...inOnePiece]);
 }
 
 function partClause({ pieces }: WordPart, source: string, isAfterNumber: boolean): string {

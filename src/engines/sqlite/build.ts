@@ -169,8 +169,7 @@ async function replaceFile(file: string, write: (temporary: string) => Promise<v
     await write(temporary);
     await sync(temporary, 'r+');
     await rename(temporary, file);
-    // Windows cannot open directories and needs no such sync.
-    if (process.platform !== 'win32') await sync(directory, 'r');
+    await sync(directory, 'r');
   } catch (cause) {
     // If this fails too (the directory may be a file), the first failure is the one to report.
     await rm(temporary, { force: true }).catch(() => undefined);

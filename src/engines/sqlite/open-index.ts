@@ -179,7 +179,8 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
       .all(limit, (page - 1) * limit)
       .map((row) => {
         const n = Number(row['n']);
-        const document = rowOf('SELECT id, title, description, attributes FROM documents WHERE n = ?', n);
+        const document = statements('SELECT id, title, description, attributes FROM documents WHERE n = ?').get(n);
+        if (document === undefined) throw new Error(`the index has no row ${n}: the file is damaged`);
         return {
           id: String(document['id']),
           title: String(document['title']),
@@ -196,12 +197,6 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
     const { name } = columnOf(sort.attribute);
     return `SELECT matched.n AS n, score FROM matched CROSS JOIN facts ON facts.n = matched.n
       ORDER BY ${name} IS NULL, ${name}${sort.descending ? ' DESC' : ''}, matched.n LIMIT ? OFFSET ?`;
-  }
-
-  function rowOf(sql: string, n: number): Row {
-    const row = statements(sql).get(n);
-    if (row === undefined) throw new Error(`the index has no row ${n}: the file is damaged`);
-    return row;
   }
 
   function columnOf(name: string): FactColumn {

@@ -5,6 +5,7 @@ import type {
   LeaseStore,
   LeaseTake,
   LeaseWrite,
+  SeedItem,
   Store,
   StoreEvent,
   StoreRead,
@@ -16,6 +17,7 @@ import {
   DirectCommand,
   type FailureCause,
   failureOf,
+  type NodeRequest,
   type RequestKind,
   type SendToOwner,
   send,
@@ -80,13 +82,6 @@ async function lateValue(node: RedisNode, startedMs: number, sent: Promise<unkno
   return value;
 }
 
-interface WriteRequest {
-  readonly name: string;
-  readonly value: Buffer;
-  readonly ttlMs: number;
-  readonly bytes: number;
-}
-
 const STORED: StoreWrite = { kind: 'stored' };
 
 /**
@@ -94,8 +89,8 @@ const STORED: StoreWrite = { kind: 'stored' };
  * given up when `socketTimeout` closes the socket. OOM and similar errors refuse a write while every read is served, so
  * they do not count as failures of the node.
  */
-const WRITE: RequestKind<WriteRequest, unknown, StoreWrite> = {
-  admit: (node, { bytes }) => node.admitWrite(bytes),
+const WRITE: RequestKind<SeedItem & NodeRequest, unknown, StoreWrite> = {
+  admit: (node, { value }) => node.admitWrite(value.byteLength),
   send: (redis, { name, value, ttlMs }, replies) =>
     void redis.sendCommand(new DirectCommand('set', [name, value, 'PX', wholeMs(ttlMs)], replies)),
   answer: () => STORED,

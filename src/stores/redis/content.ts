@@ -3,11 +3,10 @@ import { type StoreContent, StoreUnreachable } from '../../operations/flush/cont
 import { type CommandFault, type StoreCommand, sendCommand } from './commands.ts';
 import type { RedisNode } from './node.ts';
 import { pipelineOnNode } from './pipeline.ts';
+import type { Topology } from './send.ts';
 
-interface RedisContentOptions {
+interface RedisContentOptions extends Pick<Topology, 'owners' | 'ownerOf'> {
   readonly domain: string;
-  readonly owners: () => readonly RedisNode[];
-  readonly ownerOf: (name: string) => RedisNode | undefined;
   readonly batchSize: number;
   /** Deadline of a call, 2 s unless given: operators wait for it, so that it is longer than any ordinary stall of a node. */
   readonly deadlineMs?: number;

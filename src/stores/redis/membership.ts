@@ -1,6 +1,7 @@
 import type { StoreBeat, StoreEpoch } from '../../cache/store.ts';
 import { evalOf, portFault, type SendCommand, scriptRunner, sendCommand, wholeMs } from './commands.ts';
 import type { RedisNode } from './node.ts';
+import type { Topology } from './send.ts';
 
 const MAX_PROCESSES = 4096;
 const MAX_LIFETIME_MS = 86_400_000;
@@ -39,10 +40,8 @@ export function createProcessCount({ domain, send }: { domain: string; send: Sen
   };
 }
 
-interface EpochsOptions {
+interface EpochsOptions extends Pick<Topology, 'owners' | 'ownerOf'> {
   readonly domain: string;
-  readonly owners: () => readonly RedisNode[];
-  readonly ownerOf: (name: string) => RedisNode | undefined;
   readonly random: () => number;
 }
 

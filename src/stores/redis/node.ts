@@ -275,13 +275,8 @@ const MAX_RESET_MS = 1000;
  */
 const SETTLED_MS = 2000;
 
-interface Window {
-  total: number;
-  failed: number;
-  failedSinceMs: number;
-}
-
-const newWindow = (): Window => ({ total: 0, failed: 0, failedSinceMs: Number.POSITIVE_INFINITY });
+/** `failedSinceMs`: the time of its first failure. */
+const newWindow = () => ({ total: 0, failed: 0, failedSinceMs: Number.POSITIVE_INFINITY });
 
 /**
  * The breaker of one node. While it is open, the node's keys miss in ~0 ms and other nodes are not affected. It is our

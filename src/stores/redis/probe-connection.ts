@@ -42,7 +42,7 @@ const CLOSED = { kind: 'unreachable', detail: 'the probe is closed' } as const;
  * itself.
  */
 export function createProbeConnection(options: ProbeConnectionOptions) {
-  const { clock } = options;
+  const { clock, settings, sentinel } = options;
   let current: Session | undefined;
   let closed = false;
 
@@ -71,7 +71,7 @@ export function createProbeConnection(options: ProbeConnectionOptions) {
       } catch (error) {
         return faultOf(session.fault ?? error);
       }
-      const database = databaseOf(options);
+      const database = sentinel || settings.kind === 'cluster' ? 0 : settings.database;
       if (database > 0) {
         await redis.select(database).catch((error: Error) => {
           session.database = `database ${database}: ${error.message}`;
@@ -159,10 +159,6 @@ async function before(done: Promise<void>, ms: number): Promise<boolean> {
   const inTime = await Promise.race([done.then(() => true), late]);
   clearTimeout(timer);
   return inTime;
-}
-
-function databaseOf({ settings, sentinel }: ProbeConnectionOptions): number {
-  return sentinel || settings.kind === 'cluster' ? 0 : settings.database;
 }
 
 function probeOptions({ settings, at, sentinel, name, random }: ProbeConnectionOptions) {

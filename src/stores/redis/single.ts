@@ -69,12 +69,11 @@ export function connectSingle(settings: SingleSettings, parts: TopologyParts): T
     }
     node?.probeNow();
   };
-  const onProtocolError = (): void => node?.trip();
   const connection = watchConnection(redis, {
     ...parts,
     address: () => node?.address ?? unknownNode,
     onReady,
-    onProtocolError,
+    onProtocolError: () => node?.trip(),
     announced: (detail) =>
       settings.kind === 'sentinel' && !detail.includes('sentinels') && isOfNetwork(storeReasonOf(detail)),
   });
