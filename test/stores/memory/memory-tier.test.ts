@@ -122,12 +122,18 @@ function sieveOf(keys: string, maxBytes = keys.length): Sieve<string> {
   return sieve;
 }
 
-test('the oldest unused key is evicted first', () => {
-  const sieve = sieveOf('abc');
-  sieve.get('a');
-  sieve.set('d', 'd', 1);
-  assert.equal(heldIn(sieve), 'acd');
-});
+for (const [fact, act, held] of [
+  ['the oldest unused key is evicted first', (sieve) => sieve.get('a'), 'acd'],
+  ['overwriting counts as a use', (sieve) => sieve.set('a', 'again', 1), 'acd'],
+  ['peeking does not count as a use', (sieve) => sieve.peek('a'), 'bcd'],
+] satisfies [fact: string, act: (sieve: Sieve<string>) => unknown, held: string][]) {
+  test(fact, () => {
+    const sieve = sieveOf('abc');
+    act(sieve);
+    sieve.set('d', 'd', 1);
+    assert.equal(heldIn(sieve), held);
+  });
+}
 
 test('the hand continues from where it stopped, and spares a used key only once', () => {
   const sieve = sieveOf('abcd');
@@ -168,25 +174,10 @@ test('deleting the newest key under the hand starts the hand again at the oldest
   assert.equal(heldIn(sieve), 'ghi');
 });
 
-test('overwriting counts as a use', () => {
-  const sieve = sieveOf('abc');
-  sieve.set('a', 'again', 1);
-  sieve.set('d', 'd', 1);
-  assert.equal(heldIn(sieve), 'acd');
-  assert.equal(sieve.peek('a'), 'again');
-});
-
 test('a larger value for a known key evicts others', () => {
   const sieve = sieveOf('abc');
   sieve.set('a', 'again', 2);
-  assert.deepEqual([heldIn(sieve), sieve.bytes()], ['ac', 3]);
-});
-
-test('peeking does not count as a use', () => {
-  const sieve = sieveOf('abc');
-  sieve.peek('a');
-  sieve.set('d', 'd', 1);
-  assert.equal(heldIn(sieve), 'bcd');
+  assert.deepEqual([heldIn(sieve), sieve.bytes(), sieve.peek('a')], ['ac', 3, 'again']);
 });
 
 test('in the memory tier a get is a use and a peek is none, for pages with results and without', () => {

@@ -86,17 +86,13 @@ describe('the control document on a faulty server', () => {
     assert.equal(found.value.toString(), `value of ${found.tag}`);
   });
 
-  test('out of memory: writes are refused, the document is read, and no breaker opens', async () => {
-    await whileFull(server, async () => {
-      await nothingIsWritten();
-    });
-  });
-
-  test('a replica: writes are refused, the document is read, and no breaker opens', async () => {
-    await whileReplica(server, async () => {
-      await nothingIsWritten();
-    });
-  });
+  for (const [what, during] of [
+    ['out of memory', whileFull],
+    ['a replica', whileReplica],
+  ] as const) {
+    test(`${what}: writes are refused, the document is read, and no breaker opens`, () =>
+      during(server, nothingIsWritten));
+  }
 
   test('a planted value under our name is never absent, and is overwritten only by a swap that names its tag', async () => {
     const others: readonly (readonly [readonly string[], tag: string, value: string])[] = [

@@ -89,23 +89,24 @@ export function probeOf(settings: RedisSettings, t?: TestContext): StoreProbe {
 export const connected = (store: Store, count: number): Promise<void> =>
   until(`${count} connected nodes`, async () => store.nodes().filter((node) => node.connected).length >= count);
 
-export interface OneServer extends OpenStore {
+export interface OnServers extends OpenStore {
   readonly stack: RedisStack;
+  /** The first server. */
   readonly server: RedisNode;
 }
 
-/**
- * One real server for all tests of the surrounding `describe`. Before each test it is emptied, and a new store connects.
- * @param begin called at the beginning of each test
- */
-export function onOneServer(
-  connection: Partial<StoreConnection>,
-  begin: (given: OneServer) => Promise<void> | void,
+type Begin = (given: OnServers) => Promise<void> | void;
+
+/** Real servers for all tests of the surrounding `describe`, with a new store for each. */
+function onServers(
+  start: () => Promise<RedisStack>,
+  open: (stack: RedisStack) => Promise<OpenStore>,
+  begin: Begin,
 ): void {
   let stack: RedisStack | undefined;
   let opened: OpenStore | undefined;
   before(async () => {
-    stack = await startStandalone({ flavour: 'redis' });
+    stack = await start();
   });
   after(async () => {
     await stack?.stop();
@@ -113,9 +114,8 @@ export function onOneServer(
   beforeEach(async () => {
     const [server] = stack?.nodes ?? [];
     if (stack === undefined || server === undefined) throw new Error('there is no server');
-    await server.command('FLUSHALL');
-    opened = openStore(standaloneOf(stack, connection));
-    await connected(opened.store, 1);
+    opened = await open(stack);
+    await connected(opened.store, stack.nodes.length);
     await begin({ stack, server, ...opened });
   });
   afterEach(async () => {
@@ -123,33 +123,24 @@ export function onOneServer(
   });
 }
 
-/**
- * A real cluster of three for all tests of the surrounding `describe`, with a new store for each.
- * @param begin called at the beginning of each test
- */
-export function onOneCluster(
-  flavour: 'redis' | 'valkey',
-  connection: Partial<StoreConnection>,
-  begin: (given: OpenStore & { readonly stack: RedisStack }) => Promise<void> | void,
-): void {
-  let stack: RedisStack | undefined;
-  let opened: OpenStore | undefined;
-  before(async () => {
-    stack = await startCluster({ flavour, masters: 3 });
-  });
-  after(async () => {
-    await stack?.stop();
-  });
-  beforeEach(async () => {
-    if (stack === undefined) throw new Error('there is no cluster');
-    opened = openStore(clusterOf(stack, connection));
-    await connected(opened.store, 3);
-    await begin({ stack, ...opened });
-  });
-  afterEach(async () => {
-    await opened?.store.close();
-  });
-}
+/** One server, which is emptied before each test. @param begin called at the beginning of each test */
+export const onOneServer = (connection: Partial<StoreConnection>, begin: Begin): void =>
+  onServers(
+    () => startStandalone({ flavour: 'redis' }),
+    async (stack) => {
+      await stack.nodes[0]?.command('FLUSHALL');
+      return openStore(standaloneOf(stack, connection));
+    },
+    begin,
+  );
+
+/** A cluster of three. @param begin called at the beginning of each test */
+export const onOneCluster = (flavour: 'redis' | 'valkey', connection: Partial<StoreConnection>, begin: Begin): void =>
+  onServers(
+    () => startCluster({ flavour, masters: 3 }),
+    async (stack) => openStore(clusterOf(stack, connection)),
+    begin,
+  );
 
 type Command = readonly string[];
 

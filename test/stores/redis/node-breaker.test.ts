@@ -96,14 +96,6 @@ test('when open it refuses until the reset time is over, then lets one probe thr
   book('answered', 10);
 });
 
-test('a failed probe opens it again', () => {
-  giveUp();
-  nowMs += 1000;
-  book('failed');
-  assert.equal(breaker.tryAcquire(), undefined);
-  assert.deepEqual(states, ['open', 'half-open', 'open']);
-});
-
 /** Time until the breaker lets the next command through. */
 const refusedMs = (): number => {
   const sinceMs = nowMs;

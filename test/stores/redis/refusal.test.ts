@@ -25,17 +25,12 @@ describe('a server that refuses', () => {
     assert.ok(!events.some(({ kind }) => kind === 'breaker'), 'a refused write opened the breaker for reads');
   };
 
-  test('out of memory: writes are refused, reads work', async () => {
-    await whileFull(server, async () => {
-      await assertOnlyWritesRefused();
-    });
-  });
-
-  test('a replica: writes are refused, reads work', async () => {
-    await whileReplica(server, async () => {
-      await assertOnlyWritesRefused();
-    });
-  });
+  for (const [what, during] of [
+    ['out of memory', whileFull],
+    ['a replica', whileReplica],
+  ] as const) {
+    test(`${what}: writes are refused, reads work`, () => during(server, assertOnlyWritesRefused));
+  }
 
   test('a planted key of another type is a fault for that key alone', async () => {
     await server.command('LPUSH', 'list', 'x');

@@ -91,19 +91,6 @@ describe('a store that starts', { concurrency: true }, () => {
     }
   });
 
-  test('a wrong password is a store that is down, and is reported', async (t) => {
-    const acl = { username: 'app', password: 'right', rules: '~* +@all' };
-    const stack = await started(t, startStandalone({ flavour: 'redis', acl }));
-    const wrong = { username: 'app', password: 'wrong' };
-    for (const settings of [standaloneOf(stack, wrong), clusterOf(stack, wrong)]) {
-      const { store, events } = opened(t, settings);
-      await until('the refusal to be reported', async () =>
-        events.some((event) => event.kind === 'connection' && event.detail?.includes('WRONGPASS')),
-      );
-      await assertDown(store);
-    }
-  });
-
   test('an untrusted certificate is a store that is down, and is reported', async (t) => {
     const stack = await started(t, startStandalone({ flavour: 'redis', tls: true }));
     const { store, events } = opened(t, standaloneOf(stack, { tls: { rejectUnauthorized: true } }));
