@@ -10,10 +10,7 @@ interface CsvOptions {
   readonly onNote: TakeNote;
 }
 
-/**
- * Rows of text with a header, as spreadsheets and databases write it. A quoted cell may span lines; the line of a row is
- * its first line.
- */
+/** Rows of text with a header, as spreadsheets write it. The line of a row is its first: a cell may span some. */
 export async function* csvRows(
   chunks: AsyncGenerator<Buffer, void, undefined>,
   { maxBytes, onHeader, onNote }: CsvOptions,

@@ -160,9 +160,7 @@ interface Line {
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/**
- * Lines of a byte stream; a line ends with LF or CRLF. Holds one chunk and at most `maxBytes` of an unfinished line.
- */
+/** Lines of a stream; a line ends with LF or CRLF. Holds one chunk and at most `maxBytes` of an unfinished line. */
 export async function* fileLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes: number,

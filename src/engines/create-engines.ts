@@ -63,10 +63,7 @@ export async function createEngines(
   };
 }
 
-/**
- * With these intervals pages are fresh again within 0.3 s of the return of an engine whose breaker was open, the wait
- * for a slot included.
- */
+/** With these pages are fresh again within 0.3 s of the return of an engine whose breaker was open. */
 const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 
 async function createGuardedEngine(
@@ -175,10 +172,7 @@ export async function createAdapters(
   }
 }
 
-/**
- * The declaration of a domain, as the other rooms use it. Its answer profile is part of every key: it differs when
- * pages of the engine may differ.
- */
+/** The declaration of a domain. Its answer profile is part of every key: it differs when pages may differ. */
 export function searchDomainOf({ name, attributes, context, engine }: DomainSettings): SearchDomain {
   const { kind, snippetLength } = engine;
   const own =

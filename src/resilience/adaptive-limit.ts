@@ -38,10 +38,7 @@ export function createFixedLimit({ ceiling }: Pick<LimitOptions, 'ceiling'>): Le
   return { current: () => Math.max(1, Math.floor(ceiling())), sample: () => undefined };
 }
 
-/**
- * Initial value of both adaptive limits: low enough to measure a base before the engine is loaded. Four windows raise
- * it to the default ceiling of 8.
- */
+/** Low enough to measure a base before the engine is loaded. Four windows raise it to the default ceiling of 8. */
 const START = 4;
 
 /** A larger share of lost calls in a window shows too many calls at once. A few costly searches stay below it. */
@@ -77,10 +74,7 @@ const MIN_CALLS = 6;
 const TOLERANCE = 1.25;
 /** Lowest factor by which one window multiplies the limit. */
 const STEEPEST = 0.5;
-/**
- * A window with a larger share of lost calls shows a failing engine and says nothing about its latency. Costly searches
- * alone stay below this share.
- */
+/** More lost calls show a failing engine, and nothing about its latency. Costly searches stay below it. */
 const TOLERATED_LOSS = 0.25;
 const LOSS_FACTOR = 0.75;
 /**
@@ -93,19 +87,13 @@ const SHORTEST_EPOCH_MS = 10_000;
 const LONGEST_EPOCH_MS = 60_000;
 /** A probe uses the limit divided by this: with 2 and a limit of 4, an engine for one call never shows its base. */
 const PROBE_DIVISOR = 3;
-/**
- * Share of the limit in use from which a probe is needed. Below it every search finds a slot, and a probe would shed
- * some.
- */
+/** Share of the limit in use from which a probe is needed. Below it all searches find slots; a probe sheds some. */
 const FULL = 0.9;
 /** Share of its old value at which the limit counts as halved: a limit that falls from 4 reaches 2 only at the end. */
 const HALVED = 0.6;
 /** When half the limit, or a third, leaves more than this share of the latency, our calls do not wait for each other. */
 const UNMOVED = 0.75;
-/**
- * Maximum duration of a probe, in base latencies: a probe may wait for calls that take seconds, and no call can start
- * meanwhile.
- */
+/** Maximum of a probe, in base latencies: it may wait for calls that take seconds, and no call can start meanwhile. */
 const PROBE_MAX_BASES = 10;
 const SHORTEST_PROBE_MS = 100;
 const LONGEST_PROBE_BASE_MS = 500;

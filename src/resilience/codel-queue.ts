@@ -35,10 +35,7 @@ const MEASURED = 0.5;
 const PROMISED = 0.85;
 /** Outside a grace period a waiter is in time when the estimate of its answer is within this share of the deadline. */
 const GOOD = 0.4;
-/**
- * After an overload, a burst gets a grace period only when this number of `maxWaitMs` has passed: under a lasting load
- * the queue is empty at moments.
- */
+/** Number of `maxWaitMs` from an overload to the next grace period: the queue of a lasting load is empty at moments. */
 const CALM = 5;
 
 const NONE: readonly Waiter[] = [];

@@ -67,10 +67,7 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions) {
     return priority === 'interactive' ? queue.next(interactive) : waiting.line(priority)[0];
   };
 
-  /**
-   * After every event: refuses expired and shed waiters, admits the waiters that fit, and sets the timer for the next
-   * deadline.
-   */
+  /** After every event: refuses expired and shed waiters, admits those that fit, and sets the timer. */
   const settle = (nowMs: number): void => {
     refuse(waiting.pastDeadline(nowMs), 'queue-expired');
     if (shedding) shed(nowMs);
@@ -180,10 +177,7 @@ interface SlotsOptions {
 
 /** Share of the slots that a priority and all below it may hold together: most slots stay for interactive searches. */
 const SHARE: Readonly<Record<Priority, number>> = { interactive: 1, refresh: 1 / 2, 'warm-up': 1 / 4, shadow: 1 / 4 };
-/**
- * Duration of a call ÷ mean age of the running calls: 1 just before they end together, 2 when they began one after
- * another.
- */
+/** Duration of a call ÷ mean age of the running calls: 1 just before they end together, 2 when they began in turn. */
 const AGE_FACTOR = 1.5;
 /** EWMA weight of the newest duration. */
 const DURATION_WEIGHT = 0.1;

@@ -129,10 +129,7 @@ export function createGuard(
     ...guard,
     /** Maximum of calls at once that this process may make while the engine is well. */
     ceiling: bound.ceiling,
-    /**
-     * Number of times that the breaker of an endpoint has closed again. A refresh that failed before may succeed after
-     * it.
-     */
+    /** Number of closings of endpoints' breakers. A refresh that failed before may succeed after one. */
     revivals: (): number => revivals,
     /** The current levels. A refusal from outside, such as a drill's, counts as an open breaker. */
     levels: (): GuardLevels => ({

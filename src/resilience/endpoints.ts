@@ -209,10 +209,7 @@ export function createLoadBalancer(options: LoadBalancerOptions) {
       endpoint.inFlight += 1;
       let state: 'in flight' | 'abandoned' | 'over' = 'in flight';
       return {
-        /**
-         * True when its endpoint has answered nothing since the call began and another endpoint has: the cause is not their
-         * common load.
-         */
+        /** Another endpoint has answered since the call began, and this one has not: their load is not the cause. */
         hangs: (): boolean =>
           endpoint.lastAnswer <= answersBefore && endpoints.some(({ lastAnswer }) => lastAnswer > answersBefore),
         /** The endpoint gets no call until this one is over. The call stays counted there and needs no slot of the limiter. */

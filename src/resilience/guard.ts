@@ -124,10 +124,7 @@ export function guardWith(parts: GuardParts) {
     let attempt: Attempt<T> | undefined;
     let lateCall: LateCall | undefined;
 
-    /**
-     * Calls `then` at once; after an abort of an engine that goes on working, one hard deadline later, when its work
-     * has ended as far as is known.
-     */
+    /** Calls `then` at once; after an abort that does not end the work, one hard deadline later. */
     const whenWorkEnds = (then: () => void): void => {
       if (hard.signal.aborted && !parts.abortEndsWork) setTimeout(then, hardDeadlineMs).unref();
       else then();
@@ -222,10 +219,7 @@ export function guardWith(parts: GuardParts) {
       limiter.overloaded() ||
       2 * lateCalls.size >= limiter.max() ||
       parts.isStarting(),
-    /**
-     * The last `FAILURES_IN_A_ROW` calls all failed, for any reason of the engine: a live engine that refuses every query
-     * opens no breaker.
-     */
+    /** The last calls all failed, for any reason: a live engine that refuses every query opens no breaker. */
     failing: (): boolean => failuresInARow >= FAILURES_IN_A_ROW,
     close: (): void => balancer.shutdown(),
   };

@@ -45,10 +45,7 @@ export function showValue(value: unknown): string {
   return JSON.stringify(shorten(value.replace(/^.*@/s, `${HIDDEN}@`)));
 }
 
-/**
- * The kind of a value, shown instead of the value where a mapping is expected: a text there may be a secret that
- * belongs inside the mapping.
- */
+/** Shown where a mapping is expected: a text there may be a secret that belongs inside the mapping. */
 export function showKind(value: unknown): string {
   if (value === undefined || value === null) return MISSING;
   if (typeof value === 'string') return 'a text';

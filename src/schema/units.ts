@@ -48,9 +48,7 @@ const durationPattern = new RegExp(DURATION_PATTERN);
 const sizePattern = new RegExp(SIZE_PATTERN);
 const hostPortPattern = new RegExp(HOST_PORT_PATTERN);
 
-/**
- * Milliseconds of `50ms`, `1.5s`, `5m`, `1h`, `2d`; undefined for anything else, fractions of a millisecond included.
- */
+/** Milliseconds of `50ms`, `1.5s`, `5m`, `1h`, `2d`; undefined for anything else, and for fractions of one. */
 export function parseDuration(text: string): number | undefined {
   return durationPattern.test(text) ? parseScaled(text, DURATIONS) : undefined;
 }

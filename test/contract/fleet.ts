@@ -16,10 +16,7 @@ const TTL_MS = 60_000;
 /** Enough for more than one pipeline per node. */
 const MANY = 500;
 
-/**
- * The data that processes share through a store: backfill, epochs, membership. Registers its tests in the calling
- * suite.
- */
+/** The data that processes share: backfill, epochs, membership. Registers its tests in the calling suite. */
 export function fleetContract(under: () => FleetUnderTest): void {
   const seed = (id: string, value: string, ttlMs = TTL_MS): SeedItem => ({
     name: `sc1:contract:{seed-${id}}`,

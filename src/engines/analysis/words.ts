@@ -281,10 +281,7 @@ export function withoutUmlauts(text: string): string {
   return foldText(text.normalize('NFC').replace(/[äöü]/gi, (letter) => `${letter.normalize('NFD').slice(0, 1)}e`));
 }
 
-/**
- * A word as searchd reads it with a `charset_table`, which maps one character to one: letters that fold to several stay
- * themselves.
- */
+/** A word as searchd reads it with a `charset_table`, which maps one character to one: æ stays itself. */
 export function searchdForm(text: string): string {
   return Array.from(text.normalize('NFC').replace(MARKS, ''), characterOf).join('');
 }

@@ -7,10 +7,7 @@ import { readAs } from '../../runtime.ts';
 import { engineErrorOf } from './errors.ts';
 import { createPacketReader, type PacketReader } from './packets.ts';
 
-/**
- * One row, every column as text: a 64-bit integer never becomes a JavaScript number, and a 4-byte character is decoded
- * correctly.
- */
+/** Every column as text: a 64-bit integer never becomes a JavaScript number, and characters of 4 bytes stay whole. */
 export type Row = readonly (string | null)[];
 
 export type ResultSets = readonly (readonly Row[])[];
@@ -34,10 +31,7 @@ export interface ConnectionOptions {
   readonly password?: string;
   /** Absent: plain text. With it only the greeting is ever plain text, whatever the server offers. */
   readonly tls?: EngineTlsSettings;
-  /**
-   * Maximum time from the first packet to a connection that takes statements. A stopped searchd accepts connections and
-   * sends nothing.
-   */
+  /** From the first packet to a connection that takes statements: a stopped searchd accepts and sends nothing. */
   readonly connectTimeoutMs: number;
   /** Called once, after the connection has ended for any reason. */
   readonly onClose: (end: ConnectionEnd) => void;

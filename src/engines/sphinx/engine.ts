@@ -156,9 +156,7 @@ interface ConnectionsOptions extends Omit<ConnectionOptions, 'onClose'> {
  */
 export function createConnections(options: ConnectionsOptions) {
   const { maxConnections, idleMs, target, monotonicMs, observe } = options;
-  /**
-   * The most recently used connection is last and is taken first, so that surplus connections stay idle and are closed.
-   */
+  /** The most recently used connection is last and is taken first, so that surplus ones stay idle and are closed. */
   const idle: { readonly connection: Connection; readonly sinceMs: number }[] = [];
   let idleTimer: NodeJS.Timeout | undefined;
   const all = new Set<Connection>();

@@ -174,9 +174,7 @@ function agentsIn(index: string, status: Figure<Fields>, parts: Figure<Fields>):
   };
 }
 
-/**
- * Rows of id, protocol, state, time in that state in seconds, and text. Idle connections are rows too. The text is not kept.
- */
+/** Rows of id, protocol, state, seconds in it, and text, which is not kept. Idle connections are rows too. */
 function threadsIn(part: Figure<readonly Row[]>): EngineFacts['threads'] {
   if ('skipped' in part) return part;
   const working = part.known.filter(([, , state, , text]) => state === 'query' && text !== 'SHOW THREADS');
@@ -190,10 +188,7 @@ function limitIn(settings: Figure<Fields>): Figure<number> {
   return limit > 0 ? { known: limit } : { skipped: 'the server has no maximum of connections' };
 }
 
-/**
- * Tells from reading to reading how long ago the figures of the index changed: at most the time since the last reading with
- * other figures.
- */
+/** Tells how long ago the figures of the index changed: at most the time since the last reading with others. */
 function createIndexWatch(clock: Clock): (status: Figure<Fields>) => EngineFacts['indexAge'] {
   let seen: { readonly figures: string; readonly firstMs: number; readonly lastMs: number } | undefined;
   let changedMs: number | undefined;

@@ -101,10 +101,7 @@ export function declaredAttribute(domain: SearchDomain, name: string): Attribute
  */
 export const LEADING_COLUMNS = { id: 0, score: 1, title: 2, description: 3, attributes: 4 } as const;
 
-/**
- * Strings that searchd puts around found words. They are drawn at random when the process starts, so no document can
- * contain them.
- */
+/** Strings around found words, drawn at random when the process starts, so that no document can contain them. */
 export interface Marks {
   readonly open: string;
   readonly close: string;
@@ -279,10 +276,7 @@ interface SnippetSource {
   readonly description: string;
 }
 
-/**
- * The passages of the description with found words. When only the title has found words: the title, then the beginning
- * of the description.
- */
+/** The passages with found words. When only the title has some: the title, then the beginning of the description. */
 export function highlighted({ title, description }: SnippetSource, marks: Marks, length: number): string {
   if (description.includes(marks.open)) return markup(description, marks);
   // Without a found word SNIPPET returns the first characters, which may end within a word.

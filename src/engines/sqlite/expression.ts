@@ -261,15 +261,9 @@ function joinedClause(
 /** A word in fewer documents also matches as a prefix. */
 const RARE_DOCUMENTS = 5;
 const SHORTEST_PREFIX = 3;
-/**
- * From this share of documents on, the word as typed is not scored separately: that costs time and does not change the
- * order.
- */
+/** From this share on the word as typed is not scored separately: that costs time and does not change the order. */
 const USUAL_SHARE = 0.8;
-/**
- * Maximum number of words read to find one that shares the prefix and is not a form; with more words there certainly is
- * one.
- */
+/** Words read to find one that shares the prefix and is not a form; with more words there certainly is one. */
 const PREFIX_LOOK = 100;
 
 /** A word in its forms, and the phrases of documents that are also spelt as this word, but for the typed one. */

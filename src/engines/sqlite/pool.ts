@@ -248,10 +248,7 @@ function startThread(program: URL, index: OpenIndexOptions) {
       else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));
       return asked.promise;
     },
-    /**
-     * Ends the thread. JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt
-     * it from here.
-     */
+    /** JavaScript stops at once, but SQLite finishes the statement that it is running: nothing can interrupt it. */
     end: async (): Promise<void> => {
       await worker.terminate();
       await ended;

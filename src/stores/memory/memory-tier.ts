@@ -76,10 +76,7 @@ export function createMemoryTier(options: MemoryTierOptions): MemoryTier {
 /** The size of a typical entry with its overhead, to estimate how many fit. */
 const TYPICAL_BYTES = 4096 + ENTRY_OVERHEAD_BYTES;
 
-/**
- * Keys that the doorkeeper remembers for each entry that fits: a key whose next use is further away would be evicted
- * before it.
- */
+/** Keys remembered for each entry that fits: one whose next use is further away would be evicted before it. */
 const KEYS_PER_ENTRY = 4;
 /** 4 MiB; with more entries, the oldest ghosts are forgotten sooner. */
 const MAX_GHOSTS = 2 ** 20;
@@ -176,10 +173,7 @@ export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => voi
   };
 
   return {
-    /**
-     * Keys used since the last pass of the hand, then the others, newest first in both. Copies nothing; see
-     * MemoryTier.keys.
-     */
+    /** Keys used since the last pass of the hand, then the others, newest first. Copies nothing: MemoryTier.keys. */
     keys: walkKeys,
     get: (key: string): V | undefined => {
       const node = nodes.get(key);

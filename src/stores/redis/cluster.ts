@@ -40,10 +40,7 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
     return node;
   };
 
-  /**
-   * Makes our set of nodes equal to ioredis' pool. It compares both, because ioredis sends no event for a node that it
-   * drops while the node is away.
-   */
+  /** Makes our nodes equal to ioredis' pool, which sends no event for one that it drops while that one is away. */
   const reconcile = (): void => {
     if (closed) return;
     const found = new Set<string>();

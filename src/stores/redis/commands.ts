@@ -345,10 +345,7 @@ redis.call('DEL', KEYS[1])
 if written.err then return written end
 return 1`;
 
-/**
- * ARGV: `t<token>`, lifetime of a pass mark in ms or 0. When the server has no memory for the mark, the lease is
- * deleted and no mark is left.
- */
+/** ARGV: `t<token>`, lifetime of a pass mark in ms or 0. Without memory for a mark it only deletes the lease. */
 const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] ~= '0' and not redis.pcall('SET', KEYS[1], 'p', 'PX', ARGV[2]).err then return 1 end

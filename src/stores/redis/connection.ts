@@ -11,10 +11,7 @@ export type RedisSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 type SentinelSettings = Extract<RedisSettings, { readonly kind: 'sentinel' }>;
 export type ClusterSettings = Extract<RedisSettings, { readonly kind: 'cluster' }>;
 
-/**
- * The wait before the next connection attempt: 50–100 ms at first, at most 0.5–1 s; spread, so that a fleet does not
- * reconnect at once.
- */
+/** 50–100 ms at first, at most 0.5–1 s before the next attempt; spread, so that a fleet does not reconnect at once. */
 export const reconnectDelayMs = (attempt: number, random: () => number): number =>
   Math.min(100 * attempt, 1000) * (0.5 + random() / 2);
 

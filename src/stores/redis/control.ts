@@ -53,9 +53,7 @@ export function createRedisControl({ send }: { readonly send: SendCommand }): Co
   };
 }
 
-/**
- * One slot for all names of a domain. No name of an entry has a colon in its tag, so no SCAN for entries finds these.
- */
+/** One slot for all names of a domain. The colon in its tag keeps them out of each SCAN for entries. */
 function namesOf(domain: string): { readonly document: string; readonly reports: string; readonly order: string } {
   const document = `sc1:${domain}:{control:${domain}}`;
   return { document, reports: `${document}:reports`, order: `${document}:reports:order` };
@@ -88,10 +86,7 @@ const MAX_TAG_BYTES = 256;
 /** Larger than the largest document; a larger value is read as an empty one. */
 const MAX_VALUE_BYTES = 8 * 2 ** 20;
 
-/**
- * A value that HINCRBY can have written. Any other value ("nan", the highest integer) would stop renewals, or every
- * read, for ever.
- */
+/** A value that HINCRBY can have written. Any other ("nan", the highest integer) would stop renewals or reads. */
 const IS_COUNT = `
 local function isCount(text)
   return text and #text < 16 and (text == '0' or string.match(text, '^[1-9]%d*$'))

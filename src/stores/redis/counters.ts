@@ -13,10 +13,7 @@ interface RedisCountersOptions {
 const BATCH = 128;
 /** The current window and one hour of earlier ones. */
 const WINDOWS = 7;
-/**
- * The maximum per window; above it the least asked searches are removed. 1.3 MB with searches of 40 bytes, 12 MB with
- * the longest.
- */
+/** Above it the least asked searches are removed. 1.3 MB with searches of 40 bytes, 12 MB with the longest. */
 const MAX_MEMBERS = 10_000;
 const MAX_TOP = 1000;
 /** The number of windows after which a count weighs half. */

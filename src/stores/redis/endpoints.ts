@@ -57,10 +57,7 @@ export function hostOf([host, , , metadata]: AnnouncedNode, asked: string): stri
 
 const nameOf = ({ host, port }: HostPort): string => `${host.toLowerCase()}:${port}`;
 
-/**
- * Gives ioredis a valid slot map, with reachable endpoints: it asks for it over a copy of a node's connection, whose host is
- * the one that was asked.
- */
+/** Gives ioredis a valid slot map with reachable endpoints. It asks over a copy of a node's connection. */
 export function translateSlots(redis: Redis, { inSlots }: Pick<Endpoints, 'inSlots'>): void {
   const asked = redis.options.host ?? '';
   const duplicate = redis.duplicate.bind(redis);

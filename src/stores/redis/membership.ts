@@ -59,10 +59,7 @@ return ARGV[1]`;
 /** Our epochs have 24 characters. One is kept per part, and others may write to the store. */
 const MAX_EPOCH_BYTES = 64;
 
-/**
- * Enough tries to find a node with one slot in a thousand; a node with fewer is left out until more slots have moved
- * there.
- */
+/** Finds a node with one slot in a thousand; one with fewer is left out until more slots have moved there. */
 const MAX_TRIES = 16_384;
 
 /**

@@ -12,9 +12,7 @@ export interface RedisNode {
   readonly clock: Clock;
   readonly deadlines: Deadlines;
   readonly observe: (event: StoreEvent) => void;
-  /**
-   * Permission to send one read, whose outcome is recorded once; or the first fault that applies, which is its result.
-   */
+  /** Permission to send one read, whose outcome is recorded once; or the first fault that applies: its result. */
   readonly admitRead: () => Permit | StoreFault;
   /** As `admitRead`, but writes use half of the outstanding bound, and never probe a node whose breaker is open. */
   readonly admitWrite: (bytes: number) => Permit | StoreFault;
@@ -269,10 +267,7 @@ const WINDOW_MS = 1000;
  */
 const FIRST_RESET_MS = 250;
 const MAX_RESET_MS = 1000;
-/**
- * A breaker that was closed for less time keeps its last reset time, so that a node that fails half of its commands is
- * probed rarely.
- */
+/** Closed for less time it keeps its last reset time: a node that fails half of its commands is probed rarely. */
 const SETTLED_MS = 2000;
 
 /** `failedSinceMs`: the time of its first failure. */

@@ -163,10 +163,7 @@ function knownIn(part: Figure<unknown> | undefined): unknown {
   return part !== undefined && 'known' in part ? part.known : undefined;
 }
 
-/**
- * The first list that a node tells. The next node is asked when one has failed, or is silent for `NEXT_AFTER_MS`: the first
- * one may be stopped.
- */
+/** The first list. The next node is asked when one has failed or is silent for `NEXT_AFTER_MS`: it may be stopped. */
 function firstKnown<T>(
   sources: readonly string[],
   listFrom: (source: string) => Promise<Figure<T>>,

@@ -6,10 +6,7 @@ import type { DeadlineMember, Permit, RedisNode } from './node.ts';
 
 /** The fields of every request. Each kind adds its own. */
 export interface NodeRequest {
-  /**
-   * After this time the caller gives up, and the connection stays open. Without a deadline the request ends with its
-   * connection, as a write does.
-   */
+  /** Then the caller gives up, and the connection stays. Without one a request ends with its connection, as a write. */
   readonly deadlineMs?: number;
   /** Commands counted as outstanding; 1 unless given. */
   readonly commands?: number;
