@@ -117,7 +117,7 @@ describe('counting and erasing on a faulty server', () => {
   });
 
   test('flushing a node empties the database of this store and no other', async () => {
-    const third = openStore({ ...standaloneOf(stack), database: 3 } as Parameters<typeof openStore>[0]).store;
+    const third = openStore(standaloneOf(stack, { database: 3 })).store;
     try {
       await connected(third, 1);
       await until('a write', async () => (await third.write(entryOf(1), Buffer.from('x'), TTL_MS)).kind === 'stored');

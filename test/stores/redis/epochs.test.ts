@@ -6,7 +6,7 @@ import { readOnce, type Store, type StoreEpoch } from '../../../src/cache/store.
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { pluck } from '../../pluck.ts';
 import { LIMIT_MS, until } from '../../until.ts';
-import { clusterOf, connected, openStore, sentinelOf, standaloneOf } from './harness.ts';
+import { clusterOf, connectedFor, sentinelOf, standaloneOf } from './harness.ts';
 import { migrateSlotOf } from './migration.ts';
 
 const epochs = async (store: Store): Promise<readonly StoreEpoch[]> =>
@@ -14,12 +14,8 @@ const epochs = async (store: Store): Promise<readonly StoreEpoch[]> =>
 
 /** A store on these servers, closed with them at the end of the test, and its first epochs. */
 async function begun(t: TestContext, stack: RedisStack, settings: RedisSettings) {
-  const { store } = openStore(settings);
-  t.after(async () => {
-    await store.close();
-    await stack.stop();
-  });
-  await connected(store, settings.kind === 'cluster' ? 3 : 1);
+  t.after(stack.stop);
+  const { store } = await connectedFor(t, settings, settings.kind === 'cluster' ? 3 : 1);
   return { store, first: await epochs(store) };
 }
 
@@ -62,16 +58,11 @@ describe('an epoch', { concurrency: true }, () => {
   test('two processes that see a new server at the same time agree on its epoch', async (t) => {
     const stack = await startStandalone({ flavour: 'valkey' });
     const { store, first } = await begun(t, stack, standaloneOf(stack));
-    const other = openStore(standaloneOf(stack)).store;
-    try {
-      await connected(other, 1);
-      assert.deepEqual(await epochs(other), first);
-      await stack.nodes[0]?.command('FLUSHALL');
-      const [mine, theirs] = await Promise.all([epochs(store), epochs(other)]);
-      assert.deepEqual(mine, theirs);
-    } finally {
-      await other.close();
-    }
+    const { store: other } = await connectedFor(t, standaloneOf(stack));
+    assert.deepEqual(await epochs(other), first);
+    await stack.nodes[0]?.command('FLUSHALL');
+    const [mine, theirs] = await Promise.all([epochs(store), epochs(other)]);
+    assert.deepEqual(mine, theirs);
   });
 
   test('sentinel: a replica that takes over with the data takes over the epoch', async (t) => {

@@ -4,7 +4,7 @@ import { type RedisStack, startCluster, startSentinel } from '../../../loadtest/
 import { readOnce } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { until } from '../../until.ts';
-import { clusterOf, connected, openStore, SILENCE_MS, sentinelOf } from './harness.ts';
+import { clusterOf, connectedFor, SILENCE_MS, sentinelOf } from './harness.ts';
 
 const NAME = 'sc1:goods:{failover}';
 
@@ -13,12 +13,12 @@ const NAME = 'sc1:goods:{failover}';
  * user of the store does nothing else to bring it back.
  */
 async function loses(t: TestContext, stack: RedisStack, settings: RedisSettings, how: 'kill' | 'pause'): Promise<void> {
-  const { store } = openStore({ ...settings, socketTimeoutMs: SILENCE_MS });
-  t.after(async () => {
-    await store.close();
-    await stack.stop();
-  });
-  await connected(store, settings.kind === 'cluster' ? 3 : 1);
+  t.after(stack.stop);
+  const { store } = await connectedFor(
+    t,
+    { ...settings, socketTimeoutMs: SILENCE_MS },
+    settings.kind === 'cluster' ? 3 : 1,
+  );
   assert.equal((await store.write(NAME, Buffer.from('before'), 600_000)).kind, 'stored');
   const lost = store.locate(NAME).node;
   const lostMs = performance.now();

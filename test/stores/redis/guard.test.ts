@@ -4,19 +4,18 @@ import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { type RespCommand, type RespServer, startRespServer } from '../../fakes/resp-server.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, type OpenStore, openStore, SILENCE_MS } from './harness.ts';
+import { clusterOf, type OpenStore, openedFor, SILENCE_MS, sentinelOf, standaloneOf, startedFor } from './harness.ts';
 
 const NAME = 'sc1:goods:{a}';
 const VALUE = Buffer.from('the page');
 
 type Kind = RedisSettings['kind'];
 
-function settingsOf(kind: Kind, { host, port }: RespServer): RedisSettings {
-  const nodes = [{ host, port }] as const;
+function settingsOf(kind: Kind, server: RespServer): RedisSettings {
   // The servers answer at once or never: on a slow machine a longer deadline costs nothing.
-  const connection = { ...CONNECTION, deadlineMs: 1000, refreshMs: 1000, socketTimeoutMs: SILENCE_MS };
-  if (kind === 'sentinel') return { kind, sentinels: nodes, master: 'm', database: 0, ...connection };
-  return kind === 'cluster' ? { kind, nodes, ...connection } : { kind, nodes, database: 0, ...connection };
+  const over = { deadlineMs: 1000, refreshMs: 1000, socketTimeoutMs: SILENCE_MS };
+  if (kind === 'sentinel') return sentinelOf({ sentinels: [server] }, over);
+  return (kind === 'cluster' ? clusterOf : standaloneOf)({ nodes: [server] }, over);
 }
 
 /** The messages of the connections that failed. */
@@ -72,16 +71,9 @@ const FATAL: readonly (readonly [what: string, kind: Kind, command: string, repl
 ];
 
 describe('a reply that ioredis must not see', { concurrency: 4 }, () => {
-  const start = async (t: TestContext): Promise<RespServer> => {
-    const server = await startRespServer(new Map([[NAME, VALUE]]));
-    t.after(server.stop);
-    return server;
-  };
-  const open = (t: TestContext, kind: Kind, server: RespServer): OpenStore => {
-    const opened = openStore(settingsOf(kind, server), { random: () => 0 });
-    t.after(opened.store.close);
-    return opened;
-  };
+  const start = (t: TestContext): Promise<RespServer> => startedFor(t, startRespServer(new Map([[NAME, VALUE]])));
+  const open = (t: TestContext, kind: Kind, server: RespServer) =>
+    openedFor(t, settingsOf(kind, server), { random: () => 0 });
 
   for (const [what, kind, command, reply] of FATAL) {
     test(`${what} costs its connection, and the store serves when the server is right again`, async (t) => {

@@ -1,11 +1,12 @@
 import { after, afterEach, before, beforeEach, type TestContext } from 'node:test';
-import { type RedisStack, type SentinelStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
+import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import type { StoreConnection } from '../../../src/config/settings.ts';
 import type { StoreProbe } from '../../../src/operations/doctor/doctor.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import type { HostPort } from '../../../src/schema/units.ts';
+import type { ClusterSettings, RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
 import { createRedisStore, type RedisStore, type RedisStoreOptions } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
@@ -43,27 +44,51 @@ export function openStore(settings: RedisSettings, over: Partial<RedisStoreOptio
   return { store, events };
 }
 
-export const standaloneOf = (stack: RedisStack, over: Partial<StoreConnection> = {}): RedisSettings => {
-  const [node] = stack.nodes;
+/** Closed at the end of the test. */
+export function openedFor(t: TestContext, ...given: Parameters<typeof openStore>): OpenStore {
+  const opened = openStore(...given);
+  t.after(opened.store.close);
+  return opened;
+}
+
+/** Connected to `count` nodes, and closed at the end of the test. */
+export async function connectedFor(t: TestContext, settings: RedisSettings, count = 1): Promise<OpenStore> {
+  const opened = openedFor(t, settings);
+  await connected(opened.store, count);
+  return opened;
+}
+
+/** Stopped at the end of the test. */
+export async function startedFor<T extends { stop(): Promise<void> }>(
+  t: TestContext,
+  starting: Promise<T>,
+): Promise<T> {
+  const started = await starting;
+  t.after(started.stop);
+  return started;
+}
+
+type Servers = readonly HostPort[];
+
+const at = (servers: Servers): HostPort[] => servers.map(({ host, port }) => ({ host, port }));
+
+export const standaloneOf = (
+  { nodes: [node] }: { readonly nodes: Servers },
+  over: Partial<StoreConnection> & { readonly database?: number } = {},
+): RedisSettings => {
   if (node === undefined) throw new Error('a stack without nodes');
   return { kind: 'standalone', nodes: [{ host: node.host, port: node.port }], database: 0, ...CONNECTION, ...over };
 };
 
-export const clusterOf = (stack: RedisStack, over: Partial<StoreConnection> = {}): RedisSettings => ({
-  kind: 'cluster',
-  nodes: stack.nodes.map(({ host, port }) => ({ host, port })),
-  ...CONNECTION,
-  ...over,
-});
+export const clusterOf = (
+  { nodes }: { readonly nodes: Servers },
+  over: Partial<StoreConnection> = {},
+): ClusterSettings => ({ kind: 'cluster', nodes: at(nodes), ...CONNECTION, ...over });
 
-export const sentinelOf = (stack: SentinelStack, over: Partial<StoreConnection> = {}): RedisSettings => ({
-  kind: 'sentinel',
-  sentinels: stack.sentinels.map(({ host, port }) => ({ host, port })),
-  master: stack.master,
-  database: 0,
-  ...CONNECTION,
-  ...over,
-});
+export const sentinelOf = (
+  { sentinels, master = 'm' }: { readonly sentinels: Servers; readonly master?: string },
+  over: Partial<StoreConnection> = {},
+): RedisSettings => ({ kind: 'sentinel', sentinels: at(sentinels), master, database: 0, ...CONNECTION, ...over });
 
 /** Closed at the end of the test. */
 export function probeOf(settings: RedisSettings, t?: TestContext): StoreProbe {

@@ -7,10 +7,9 @@ import { leaseNames } from '../../../src/cache/lease.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
 import { until } from '../../until.ts';
 import {
-  connected,
+  connectedFor,
   LONG_MS,
   onOneServer,
-  openStore,
   standaloneOf,
   whileDenied,
   whileFull,
@@ -143,9 +142,7 @@ describe('leases on a faulty server', () => {
 
   test('a connection that breaks between command and reply leaves no lease behind', async (t) => {
     // The socket timeout is shorter than the deadline.
-    const hasty = openStore(standaloneOf(stack, { socketTimeoutMs: 1000 })).store;
-    t.after(hasty.close);
-    await connected(hasty, 1);
+    const { store: hasty } = await connectedFor(t, standaloneOf(stack, { socketTimeoutMs: 1000 }));
     const taking = Array.from({ length: 20 }, (_, index) => leaseNames(`sc1:goods:{broken-${index}}`));
     await whilePaused(server, async () => {
       const takes = await Promise.all(taking.map((on) => hasty.leases.take(on, 'a', TTL_MS, LONG_MS)));

@@ -16,7 +16,7 @@ import { READ_ONLY, refusalOfChange } from '../../../src/stores/redis/probe-comm
 import { nodesOfCluster, nodesOfSlots } from '../../../src/stores/redis/probe-nodes.ts';
 import { type StoreProbeUnderTest, storeProbeContract } from '../../contract/store-probe.ts';
 import { pluck } from '../../pluck.ts';
-import { CONNECTION, clusterOf, probeOf, sentinelOf, standaloneOf } from './harness.ts';
+import { clusterOf, probeOf, sentinelOf, standaloneOf, startedFor } from './harness.ts';
 import { ADVISED_USER, DOCTOR_USER } from './users.ts';
 
 /** @param roles in the order of the stack's servers. */
@@ -72,8 +72,7 @@ describe('over real servers', { concurrency: 3 }, () => {
 });
 
 async function oneServer(t: TestContext, options: Omit<Parameters<typeof startStandalone>[0], 'flavour'> = {}) {
-  const stack = await startStandalone({ flavour: 'redis', ...options });
-  t.after(stack.stop);
+  const stack = await startedFor(t, startStandalone({ flavour: 'redis', ...options }));
   const [server] = stack.nodes;
   assert.ok(server);
   return { stack, server };
@@ -98,8 +97,7 @@ const QUESTIONS = [...READ_ONLY].flatMap(([name, subcommands]) => {
 // Each has its own servers, and mostly waits for them.
 describe('rights, databases and broken servers', { concurrency: 4 }, () => {
   test('the advised user of the doctor may ask everything in a cluster over TLS, and change nothing', async (t) => {
-    const stack = await startCluster({ flavour: 'valkey', masters: 2, tls: true, acl: DOCTOR_USER });
-    t.after(stack.stop);
+    const stack = await startedFor(t, startCluster({ flavour: 'valkey', masters: 2, tls: true, acl: DOCTOR_USER }));
     const tls = { ca: stack.ca ?? '', rejectUnauthorized: true };
     const { username, password } = DOCTOR_USER;
     const wrong = { username: 'nobody', password: 'wrong' };
@@ -118,8 +116,7 @@ describe('rights, databases and broken servers', { concurrency: 4 }, () => {
   });
 
   test('the advised user of the store gets the nodes and INFO, and is told what it may not ask', async (t) => {
-    const stack = await startCluster({ flavour: 'redis', masters: 2, acl: ADVISED_USER });
-    t.after(stack.stop);
+    const stack = await startedFor(t, startCluster({ flavour: 'redis', masters: 2, acl: ADVISED_USER }));
     const { username, password } = ADVISED_USER;
     const probe = probeOf(clusterOf(stack, { username, password }), t);
     const nodes = await probe.nodes();
@@ -196,12 +193,10 @@ describe('rights, databases and broken servers', { concurrency: 4 }, () => {
   });
 
   test('a single server tells its replicas, and a replica that it is one', async (t) => {
-    const stack = await startSentinel({ flavour: 'redis' });
-    t.after(stack.stop);
+    const stack = await startedFor(t, startSentinel({ flavour: 'redis' }));
     const [master, replica] = stack.nodes;
     assert.ok(master && replica);
-    const at = (port: number) =>
-      probeOf({ kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION }, t);
+    const at = (port: number) => probeOf(standaloneOf({ nodes: [{ host: '127.0.0.1', port }] }), t);
     assert.deepEqual(await at(master.port).nodes(), {
       known: [
         { address: master.address, role: 'master' },
@@ -222,7 +217,7 @@ describe('rights, databases and broken servers', { concurrency: 4 }, () => {
     const address = server.address();
     assert.ok(typeof address === 'object' && address !== null);
     const node = `127.0.0.1:${address.port}`;
-    const probe = probeOf({ kind: 'cluster', nodes: [{ host: '127.0.0.1', port: address.port }], ...CONNECTION }, t);
+    const probe = probeOf(clusterOf({ nodes: [{ host: '127.0.0.1', port: address.port }] }), t);
     const [ping, many, nodes] = await Promise.all([
       probe.ask(node, ['PING']),
       probe.askMany(
@@ -244,7 +239,7 @@ describe('rights, databases and broken servers', { concurrency: 4 }, () => {
     const address = server.address();
     assert.ok(typeof address === 'object' && address !== null);
     const { port } = address;
-    const probe = probeOf({ kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION }, t);
+    const probe = probeOf(standaloneOf({ nodes: [{ host: '127.0.0.1', port }] }), t);
     const reply = await probe.ask(`127.0.0.1:${port}`, ['PING']);
     assert.ok(reply.kind === 'unreachable' && reply.detail.includes('RESP'), JSON.stringify(reply));
   });

@@ -7,13 +7,12 @@ import { type RedisStack, startCluster, startStandalone } from '../../../loadtes
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
-import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { createReadOnly } from '../../../src/stores/redis/ready.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { createVirtualTime } from '../../fakes/clock.ts';
 import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, clusterOf, connected, openStore } from './harness.ts';
+import { clusterOf, connectedFor, sentinelOf, standaloneOf, startedFor } from './harness.ts';
 
 const NAME = `sc1:goods:{${'a'.repeat(22)}}`;
 const VALUE = Buffer.from('v');
@@ -64,8 +63,7 @@ describe('a master that became a replica and lives on', () => {
     };
     await follow(master, replica);
     const target = { host: master.host, port: master.port };
-    const name = await startTcpProxy({ target });
-    t.after(name.stop);
+    const name = await startedFor(t, startTcpProxy({ target }));
     return {
       name,
       target,
@@ -82,11 +80,8 @@ describe('a master that became a replica and lives on', () => {
 
   test('every kind of write leads to another connection, and so to the new master behind the name', async (t) => {
     const { name, master, switchRoles, nameLeadsToMaster } = await setUp(t);
-    const nodes = [{ host: name.host, port: name.port }] as const;
     for (const [kind, write] of Object.entries(WRITES)) {
-      const { store, events } = openStore({ kind: 'standalone', nodes, database: 0, ...CONNECTION });
-      t.after(store.close);
-      await connected(store, 1);
+      const { store, events } = await connectedFor(t, standaloneOf({ nodes: [name] }));
       assert.equal(await write(store), true, kind);
       await switchRoles();
       nameLeadsToMaster();
@@ -100,10 +95,7 @@ describe('a master that became a replica and lives on', () => {
 
   test('while the name still leads to the replica its connection stays, and the node is shown as read-only', async (t) => {
     const { name, master, switchRoles, nameLeadsToMaster } = await setUp(t);
-    const nodes = [{ host: name.host, port: name.port }] as const;
-    const { store, events } = openStore({ kind: 'standalone', nodes, database: 0, ...CONNECTION });
-    t.after(store.close);
-    await connected(store, 1);
+    const { store, events } = await connectedFor(t, standaloneOf({ nodes: [name] }));
     assert.equal(await WRITES['entry']?.(store), true);
     await switchRoles();
     assert.equal(await WRITES['entry']?.(store), false);
@@ -120,8 +112,7 @@ describe('a master that became a replica and lives on', () => {
 
   test('sentinel: the sentinels are asked again', async (t) => {
     const { target, master, switchRoles } = await setUp(t);
-    const sentinel = await startRespProxy({ target });
-    t.after(sentinel.stop);
+    const sentinel = await startedFor(t, startRespProxy({ target }));
     let named = master();
     const bulk = (text: string): string => `$${text.length}\r\n${text}\r\n`;
     sentinel.answer(([command, sub]) => {
@@ -129,11 +120,7 @@ describe('a master that became a replica and lives on', () => {
       const isAddress = String(sub).toLowerCase().startsWith('get-master');
       return Buffer.from(isAddress ? `*2\r\n${bulk(named.host)}${bulk(String(named.port))}` : '*0\r\n');
     });
-    const sentinels = [{ host: sentinel.host, port: sentinel.port }];
-    const settings: RedisSettings = { kind: 'sentinel', sentinels, master: 'm', database: 0, ...CONNECTION };
-    const { store } = openStore(settings);
-    t.after(store.close);
-    await connected(store, 1);
+    const { store } = await connectedFor(t, sentinelOf({ sentinels: [sentinel] }));
     assert.equal(await WRITES['lease']?.(store), true);
     await switchRoles();
     named = master();
@@ -144,14 +131,10 @@ describe('a master that became a replica and lives on', () => {
 
 test('cluster: a node that answers READONLY is connected again, and is shown as read-only', async (t) => {
   const [port = 0, announced = 0] = await freePorts(2);
-  const proxy = await startRespProxy({ target: { host: '127.0.0.1', port }, port: announced });
-  t.after(proxy.stop);
-  const stack = await startCluster({ flavour: 'redis', masters: 1, ports: [port], announcedPorts: [announced] });
-  t.after(stack.stop);
-  const nodes = [{ host: proxy.host, port: announced }];
-  const { store } = openStore({ ...clusterOf(stack), nodes } as RedisSettings);
-  t.after(store.close);
-  await connected(store, 1);
+  const proxy = await startedFor(t, startRespProxy({ target: { host: '127.0.0.1', port }, port: announced }));
+  const cluster = { flavour: 'redis', masters: 1, ports: [port], announcedPorts: [announced] } as const;
+  await startedFor(t, startCluster(cluster));
+  const { store } = await connectedFor(t, clusterOf({ nodes: [proxy] }));
   const opened = proxy.opened();
   proxy.answer(([name]) => (String(name).toUpperCase() === 'SET' ? Buffer.from('-READONLY a replica\r\n') : undefined));
   assert.equal(await WRITES['entry']?.(store), false);
@@ -162,11 +145,8 @@ test('cluster: a node that answers READONLY is connected again, and is shown as 
 });
 
 test('a replica of a cluster is one on purpose', async (t) => {
-  const stack = await startCluster({ flavour: 'redis', masters: 1, replicasPerMaster: 1 });
-  t.after(stack.stop);
-  const { store } = openStore(clusterOf(stack));
-  t.after(store.close);
-  await connected(store, 2);
+  const stack = await startedFor(t, startCluster({ flavour: 'redis', masters: 1, replicasPerMaster: 1 }));
+  const { store } = await connectedFor(t, clusterOf(stack), 2);
   assert.deepEqual(pluck(store.nodes(), 'trouble'), [undefined, undefined]);
 });
 

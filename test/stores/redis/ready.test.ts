@@ -5,25 +5,28 @@ import { join } from 'node:path';
 import { after, before, describe, mock, type TestContext, test } from 'node:test';
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 import { freePorts } from '../../../loadtest/stack/process.ts';
-import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
+import { startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import { readOnce, type StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { storeReasonOf } from '../../../src/stores/redis/errors.ts';
 import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, clusterOf, connected, openStore, probeOf, standaloneOf } from './harness.ts';
-
-const started = async (t: TestContext, starting: Promise<RedisStack>): Promise<RedisStack> => {
-  const stack = await starting;
-  t.after(stack.stop);
-  return stack;
-};
+import {
+  CONNECTION,
+  clusterOf,
+  connected,
+  connectedFor,
+  openedFor,
+  openStore,
+  probeOf,
+  sentinelOf,
+  standaloneOf,
+  startedFor,
+} from './harness.ts';
 
 /** It is connected, writes and reads. */
 async function serves(t: TestContext, settings: RedisSettings): Promise<void> {
-  const { store } = openStore(settings);
-  t.after(store.close);
-  await connected(store, 1);
+  const { store } = await connectedFor(t, settings);
   assert.equal((await store.write('a', Buffer.from('1'), 60_000)).kind, 'stored');
   assert.equal((await readOnce(store, 'a', 1000)).kind, 'value');
   assert.deepEqual(pluck(store.nodes(), 'trouble'), [undefined]);
@@ -44,28 +47,26 @@ describe('a server that refuses INFO and CLIENT is ready', { concurrency: true }
 
   test('because its user may not use them', async (t) => {
     const acl = { username: 'app', password: 'secret', rules: '~* +@all -info -client' };
-    const stack = await started(t, startStandalone({ flavour: 'redis', acl }));
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis', acl }));
     await serves(t, standaloneOf(stack, { username: acl.username, password: acl.password }));
   });
 
   for (const flavour of ['redis', 'valkey'] as const) {
     test(`because it does not know them (${flavour})`, async (t) => {
-      await serves(t, standaloneOf(await started(t, startStandalone({ flavour, config: WITHOUT }))));
+      await serves(t, standaloneOf(await startedFor(t, startStandalone({ flavour, config: WITHOUT }))));
     });
   }
 
   test('as a node of a cluster', async (t) => {
-    await serves(t, clusterOf(await started(t, startCluster({ flavour: 'redis', masters: 1, config: WITHOUT }))));
+    await serves(t, clusterOf(await startedFor(t, startCluster({ flavour: 'redis', masters: 1, config: WITHOUT }))));
   });
 
   test('by the end of the connection, as some proxies do, or by an answer that is no INFO', async (t) => {
-    const stack = await started(t, startStandalone({ flavour: 'redis' }));
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis' }));
     const [target] = stack.nodes;
     assert.ok(target !== undefined);
-    const proxy = await startRespProxy({ target });
-    t.after(proxy.stop);
-    const nodes = [{ host: proxy.host, port: proxy.port }] as const;
-    const settings: RedisSettings = { kind: 'standalone', nodes, database: 0, ...CONNECTION };
+    const proxy = await startedFor(t, startRespProxy({ target }));
+    const settings = standaloneOf({ nodes: [proxy] });
     const end = { last: Buffer.alloc(0), end: 'reset' } as const;
     proxy.answer(([name]) => (/^(info|client)$/i.test(String(name)) ? end : undefined));
     await serves(t, settings);
@@ -89,10 +90,9 @@ test('a Unix socket is a store, for searches and for the doctor', async (t) => {
   t.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'redis.sock');
   const settings = { kind: 'standalone', nodes: [{ path }], database: 3, ...CONNECTION } as const;
-  const { store, events } = openStore(settings);
-  t.after(store.close);
+  const { store, events } = openedFor(t, settings);
   await until('the reason', () => events.some((event) => event.kind === 'connection' && event.reason === 'refused'));
-  await started(t, startStandalone({ flavour: 'redis', config: [`unixsocket ${path}`] }));
+  await startedFor(t, startStandalone({ flavour: 'redis', config: [`unixsocket ${path}`] }));
   await serves(t, settings);
   await connected(store, 1);
   assert.equal(store.locate('a').node, `unix:${path}`);
@@ -113,26 +113,20 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
       await store.close();
     }
   };
-  const closed = async (): Promise<RedisSettings> => {
-    const [port = 0] = await freePorts(1);
-    return { kind: 'standalone', nodes: [{ host: '127.0.0.1', port }], database: 0, ...CONNECTION };
-  };
 
   test('refused: nothing listens there; no-master: no sentinel names one', async () => {
-    const settings = await closed();
-    assert.ok(settings.kind === 'standalone');
-    await reasonFrom(settings, 'refused');
-    const nodes = settings.nodes.flatMap((node) => ('host' in node ? [node] : []));
-    await reasonFrom({ kind: 'cluster', nodes, ...CONNECTION }, 'refused');
-    await reasonFrom({ kind: 'sentinel', sentinels: nodes, master: 'm', database: 0, ...CONNECTION }, 'no-master');
+    const [port = 0] = await freePorts(1);
+    const nodes = [{ host: '127.0.0.1', port }];
+    await reasonFrom(standaloneOf({ nodes }), 'refused');
+    await reasonFrom(clusterOf({ nodes }), 'refused');
+    await reasonFrom(sentinelOf({ sentinels: nodes }), 'no-master');
   });
 
   test('unknown-host, credentials, no-cluster, timeout and full', async (t) => {
-    const nodes = [{ host: 'no-such-host.invalid', port: 6379 }] as const;
-    await reasonFrom({ kind: 'standalone', nodes, database: 0, ...CONNECTION }, 'unknown-host');
+    await reasonFrom(standaloneOf({ nodes: [{ host: 'no-such-host.invalid', port: 6379 }] }), 'unknown-host');
     const config = ['requirepass right'];
     const operator = { username: 'default', password: 'right' };
-    const stack = await started(t, startStandalone({ flavour: 'redis', config, operator }));
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis', config, operator }));
     await reasonFrom(standaloneOf(stack), 'credentials');
     await reasonFrom(standaloneOf(stack, { password: 'wrong' }), 'credentials');
     await reasonFrom(clusterOf(stack), 'credentials');
@@ -146,24 +140,20 @@ describe('one word says why a store is not ready', { concurrency: true }, () => 
       server?.resume();
     }
     await server?.command('CONFIG', 'SET', 'maxclients', 1);
-    const { store } = openStore(standaloneOf(stack, right));
-    t.after(store.close);
-    await connected(store, 1);
+    await connectedFor(t, standaloneOf(stack, right));
     await reasonFrom(standaloneOf(stack, right), 'full');
   });
 
   test('full, although the server has no password whose check it could refuse', async (t) => {
-    const stack = await started(t, startStandalone({ flavour: 'redis' }));
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis' }));
     await stack.nodes[0]?.command('CONFIG', 'SET', 'maxclients', 1);
-    const { store } = openStore(standaloneOf(stack));
-    t.after(store.close);
-    await connected(store, 1);
+    await connectedFor(t, standaloneOf(stack));
     await reasonFrom(standaloneOf(stack), 'full');
   });
 
   test('cluster-down: no node has slots', async (t) => {
     const config = ['cluster-enabled yes'];
-    const stack = await started(t, startStandalone({ flavour: 'redis', config }));
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis', config }));
     await reasonFrom(clusterOf(stack), 'cluster-down');
   });
 

@@ -2,23 +2,25 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, type TestContext, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { leaseNames } from '../../../src/cache/lease.ts';
 import { readOnce, type Store } from '../../../src/cache/store.ts';
+import type { HostPort } from '../../../src/schema/units.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import {
-  CONNECTION,
   clusterOf,
   connected,
+  connectedFor,
   LONG_MS,
-  type OpenStore,
-  openStore,
+  openedFor,
   sentinelOf,
   standaloneOf,
+  startedFor,
 } from './harness.ts';
 
 const DOWN = { kind: 'fault', fault: 'store-down' };
@@ -33,67 +35,39 @@ const heals = (store: Store): Promise<void> =>
     await store.write('a', Buffer.from('1'), 60_000);
     return (await readOnce(store, 'a', 500)).kind === 'value';
   });
-/** Closed at the end of the test. */
-const opened = (t: TestContext, settings: RedisSettings): OpenStore => {
-  const open = openStore(settings);
-  t.after(open.store.close);
-  return open;
-};
-const started = async (t: TestContext, starting: Promise<RedisStack>): Promise<RedisStack> => {
-  const stack = await starting;
-  t.after(stack.stop);
-  return stack;
-};
+const serversAt = (ports: readonly number[]) => ports.map((port) => ({ host: '127.0.0.1', port }));
 
 // Each test has its own servers and waits for their decisions.
 describe('a store that starts', { concurrency: true }, () => {
-  test('standalone: down at first, and serves when the server starts', async (t) => {
-    const ports = await freePorts(1);
-    const [port = 0] = ports;
-    const { store } = opened(t, {
-      kind: 'standalone',
-      nodes: [{ host: '127.0.0.1', port }],
-      database: 0,
-      ...CONNECTION,
+  for (const [kind, count, settingsOf, start] of [
+    ['standalone', 1, (nodes) => standaloneOf({ nodes }), (ports) => startStandalone({ flavour: 'redis', ports })],
+    ['cluster', 3, (nodes) => clusterOf({ nodes }), (ports) => startCluster({ flavour: 'redis', masters: 3, ports })],
+    [
+      'sentinel',
+      5,
+      (nodes) => sentinelOf({ sentinels: nodes.slice(2), master: 'serpcache' }),
+      (ports) => startSentinel({ flavour: 'redis', ports }),
+    ],
+  ] satisfies [string, number, (nodes: HostPort[]) => RedisSettings, (ports: number[]) => Promise<RedisStack>][]) {
+    test(`${kind}: down at first, and serves when its servers start`, async (t) => {
+      const ports = await freePorts(count);
+      const { store } = openedFor(t, settingsOf(serversAt(ports)));
+      await assertDown(store);
+      await startedFor(t, start(ports));
+      await heals(store);
     });
-    await assertDown(store);
-    await started(t, startStandalone({ flavour: 'redis', ports }));
-    await heals(store);
-  });
-
-  test('cluster: down at first, and serves when the nodes start', async (t) => {
-    const ports = await freePorts(3);
-    const nodes = ports.map((port) => ({ host: '127.0.0.1', port }));
-    const { store } = opened(t, { kind: 'cluster', nodes, ...CONNECTION });
-    await assertDown(store);
-    await started(t, startCluster({ flavour: 'redis', masters: 3, ports }));
-    await heals(store);
-  });
-
-  test('sentinel: down at first, and serves when sentinels and master start', async (t) => {
-    const ports = await freePorts(5);
-    const sentinels = ports.slice(2).map((port) => ({ host: '127.0.0.1', port }));
-    const { store } = opened(t, { kind: 'sentinel', sentinels, master: 'serpcache', database: 0, ...CONNECTION });
-    await assertDown(store);
-    await started(t, startSentinel({ flavour: 'redis', ports }));
-    await heals(store);
-  });
+  }
 
   test('an unknown host name is a store that is down, not an error', async (t) => {
-    const nodes = [{ host: 'no-such-host.invalid', port: 6379 }] as const;
-    for (const settings of [
-      { kind: 'standalone', nodes, database: 0, ...CONNECTION },
-      { kind: 'cluster', nodes, ...CONNECTION },
-      { kind: 'sentinel', sentinels: nodes, master: 'm', database: 0, ...CONNECTION },
-    ] as const) {
-      const { store } = opened(t, settings);
-      await assertDown(store);
+    const nodes = [{ host: 'no-such-host.invalid', port: 6379 }];
+    for (const settings of [standaloneOf({ nodes }), clusterOf({ nodes }), sentinelOf({ sentinels: nodes })]) {
+      await assertDown(openedFor(t, settings).store);
     }
   });
 
   test('an untrusted certificate is a store that is down, and is reported', async (t) => {
-    const stack = await started(t, startStandalone({ flavour: 'redis', tls: true }));
-    const { store, events } = opened(t, standaloneOf(stack, { tls: { rejectUnauthorized: true } }));
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis', tls: true }));
+    const { store, events } = openedFor(t, standaloneOf(stack, { tls: { rejectUnauthorized: true } }));
     await until('the refusal to be reported', async () =>
       events.some((event) => event.kind === 'connection' && event.detail?.includes('certificate')),
     );
@@ -101,71 +75,45 @@ describe('a store that starts', { concurrency: true }, () => {
   });
 
   test('with one shard stopped it serves the others, and all shards when that one continues', async (t) => {
-    const stack = await started(t, startCluster({ flavour: 'redis', masters: 3 }));
+    const stack = await startedFor(t, startCluster({ flavour: 'redis', masters: 3 }));
     const [sick] = stack.nodes;
     await sick?.pause();
-    const { store } = openStore(clusterOf(stack));
-    try {
-      await connected(store, 2);
-      const names = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
-      const well = names.filter((name) => store.locate(name).node !== sick?.address);
-      for (const name of well) assert.equal((await store.write(name, Buffer.from('1'), 60_000)).kind, 'stored');
-      sick?.resume();
-      await connected(store, 3);
-      for (const name of names) assert.equal((await store.write(name, Buffer.from('1'), 60_000)).kind, 'stored');
-    } finally {
-      sick?.resume();
-      await store.close();
-    }
+    const { store } = await connectedFor(t, clusterOf(stack), 2);
+    const names = Array.from({ length: 60 }, (_, index) => `sc1:goods:{${index}}`);
+    const well = names.filter((name) => store.locate(name).node !== sick?.address);
+    for (const name of well) assert.equal((await store.write(name, Buffer.from('1'), 60_000)).kind, 'stored');
+    sick?.resume();
+    await connected(store, 3);
+    for (const name of names) assert.equal((await store.write(name, Buffer.from('1'), 60_000)).kind, 'stored');
   });
 
-  test('a cluster that returns under other addresses is found through the configured ones', async () => {
+  test('a cluster that returns under other addresses is found through the configured ones', async (t) => {
     const [old, next] = [await freePorts(3), await freePorts(3)];
-    const nodes = [...old, ...next].map((port) => ({ host: '127.0.0.1', port }));
-    const first = await startCluster({ flavour: 'redis', masters: 3, ports: old });
-    const { store, events } = openStore({ kind: 'cluster', nodes, ...CONNECTION, refreshMs: 1000 });
-    let second: RedisStack | undefined;
-    try {
-      await connected(store, 3);
-      await first.stop();
-      second = await startCluster({ flavour: 'redis', masters: 3, ports: next });
-      await until('the new nodes to serve', async () => {
-        await store.write('a', Buffer.from('1'), 60_000);
-        return (await readOnce(store, 'a', 500)).kind === 'value';
-      });
-      const shown = (): string[] =>
-        store
-          .nodes()
-          .map(({ node }) => node)
-          .sort();
-      // One of them may still be connecting when the others serve.
-      await until('all of them to be known', async () => shown().length === next.length);
-      assert.deepEqual(shown(), next.map((port) => `127.0.0.1:${port}`).sort());
-      const open = new Set<string>();
-      for (const event of events) {
-        if (event.kind !== 'breaker') continue;
-        if (event.state === 'closed') open.delete(event.node);
-        else open.add(event.node);
-      }
-      assert.deepEqual([...open], [], 'breakers of removed nodes are still reported as open');
-    } finally {
-      await store.close();
-      await first.stop();
-      await second?.stop();
+    const first = await startedFor(t, startCluster({ flavour: 'redis', masters: 3, ports: old }));
+    const settings = clusterOf({ nodes: serversAt([...old, ...next]) }, { refreshMs: 1000 });
+    const { store, events } = await connectedFor(t, settings, 3);
+    await first.stop();
+    await startedFor(t, startCluster({ flavour: 'redis', masters: 3, ports: next }));
+    await heals(store);
+    const shown = () => pluck(store.nodes(), 'node').toSorted();
+    // One of them may still be connecting when the others serve.
+    await until('all of them to be known', async () => shown().length === next.length);
+    assert.deepEqual(shown(), next.map((port) => `127.0.0.1:${port}`).sort());
+    const open = new Set<string>();
+    for (const event of events) {
+      if (event.kind !== 'breaker') continue;
+      if (event.state === 'closed') open.delete(event.node);
+      else open.add(event.node);
     }
+    assert.deepEqual([...open], [], 'breakers of removed nodes are still reported as open');
   });
 
-  test('a stopped first sentinel does not hide the master from the store', async () => {
-    const stack = await startSentinel({ flavour: 'redis' });
-    await stack.sentinels[0]?.pause();
-    const { store } = openStore(sentinelOf(stack));
-    try {
-      await connected(store, 1);
-    } finally {
-      stack.sentinels[0]?.resume();
-      await store.close();
-      await stack.stop();
-    }
+  test('a stopped first sentinel does not hide the master from the store', async (t) => {
+    const stack = await startedFor(t, startSentinel({ flavour: 'redis' }));
+    const [sentinel] = stack.sentinels;
+    await sentinel?.pause();
+    await connectedFor(t, sentinelOf(stack));
+    sentinel?.resume();
   });
 });
 
@@ -177,16 +125,8 @@ test('a server that loads its data is down, never empty, and serves as soon as i
   const [port = 0] = await freePorts(1);
   // 25,000 keys with a sleep of 40 µs each take more than a second. The server serves its clients every few KB.
   const config = ['enable-debug-command local', 'key-load-delay 40', 'loading-process-events-interval-bytes 1024'];
-  const server = await startRedisNode({ flavour: 'redis', port, directory, config });
-  t.after(server.stop);
-  const { store, events } = openStore({
-    kind: 'standalone',
-    nodes: [{ host: '127.0.0.1', port }],
-    database: 0,
-    ...CONNECTION,
-  });
-  t.after(store.close);
-  await connected(store, 1);
+  const server = await startedFor(t, startRedisNode({ flavour: 'redis', port, directory, config }));
+  const { store, events } = await connectedFor(t, standaloneOf({ nodes: serversAt([port]) }));
   await server.command('DEBUG', 'POPULATE', 25_000);
   assert.equal((await store.write(NAME, Buffer.from('x'), 600_000)).kind, 'stored');
   const [first] = await store.epochs(LONG_MS);
@@ -218,18 +158,14 @@ test('a server that loads its data is down, never empty, and serves as soon as i
 });
 
 test('an existing database is used; database 0 is never used in place of a missing one', async (t) => {
-  const server = await startStandalone({ flavour: 'redis' });
-  t.after(server.stop);
-  const node = server.nodes[0];
+  const stack = await startedFor(t, startStandalone({ flavour: 'redis' }));
+  const [node] = stack.nodes;
   assert.ok(node);
-  const open = (database: number): OpenStore =>
-    opened(t, { kind: 'standalone', nodes: [{ host: node.host, port: node.port }], database, ...CONNECTION });
-
-  const good = open(3).store;
+  const { store: good } = openedFor(t, standaloneOf(stack, { database: 3 }));
   await until('a write', async () => (await good.write('k', Buffer.from('v'), 10_000)).kind === 'stored');
   assert.equal(await node.command('DBSIZE'), 0);
 
-  const { store: wrong, events } = open(99);
+  const { store: wrong, events } = openedFor(t, standaloneOf(stack, { database: 99 }));
   await until('the refusal to be reported', async () =>
     events.some(({ kind, ...rest }) => kind === 'connection' && JSON.stringify(rest).includes('database 99')),
   );

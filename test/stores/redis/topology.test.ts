@@ -10,7 +10,7 @@ import type { ClusterSettings } from '../../../src/stores/redis/connection.ts';
 import type { AnnouncedNode } from '../../../src/stores/redis/endpoints.ts';
 import { createEndpoints } from '../../../src/stores/redis/endpoints.ts';
 import { until } from '../../until.ts';
-import { CONNECTION, connected, openStore, probeOf } from './harness.ts';
+import { clusterOf, connectedFor, openedFor, probeOf, sentinelOf, startedFor } from './harness.ts';
 
 /** The endpoint that each node announces, and the settings by which it does. */
 interface Form {
@@ -70,11 +70,9 @@ const FORMS: readonly Form[] = [
   },
 ];
 
+/** One of the nodes is configured: the others are found by what it tells. */
 const settingsOf = (nodes: readonly RedisNode[], natMap?: NatMap): ClusterSettings => ({
-  kind: 'cluster',
-  // One of them: the others are found by what it tells.
-  nodes: nodes.slice(0, 1).map(({ host, port }) => ({ host, port })),
-  ...CONNECTION,
+  ...clusterOf({ nodes: nodes.slice(0, 1) }),
   natMap,
 });
 
@@ -99,9 +97,7 @@ const NAMES = Array.from({ length: 30 }, (_, index) => `sc1:goods:{${index}}`);
 
 /** Every slot is written, every redirect leads to a known node, and the doctor reaches the same nodes. */
 async function serves(t: TestContext, settings: ClusterSettings, nodes: readonly RedisNode[]): Promise<void> {
-  const { store } = openStore(settings);
-  t.after(store.close);
-  await connected(store, nodes.length);
+  const { store } = await connectedFor(t, settings, nodes.length);
   for (const name of NAMES) assert.equal((await store.write(name, Buffer.from('v'), 60_000)).kind, 'stored', name);
   const known = store.nodes().map(({ node }) => node);
   assert.equal(known.length, nodes.length);
@@ -162,9 +158,7 @@ describe('a cluster is reached whatever its nodes announce', { concurrency: true
   test('TLS: a forwarded TLS port, with natMap', async (t) => {
     const [announcedPort = 0] = await freePorts(1);
     const config = [`cluster-announce-tls-port ${announcedPort}`, 'cluster-announce-port 1'];
-    const stack = await startCluster({ flavour: 'redis', masters: 1, tls: true, config });
-    t.after(stack.stop);
-    const { nodes, ca } = stack;
+    const { nodes, ca } = await startedFor(t, startCluster({ flavour: 'redis', masters: 1, tls: true, config }));
     const tls = { rejectUnauthorized: true, ca };
     const natMap = natMapOf(nodes, ({ host }) => [host, announcedPort]);
     await serves(t, { ...settingsOf(nodes, natMap), tls }, nodes);
@@ -172,12 +166,10 @@ describe('a cluster is reached whatever its nodes announce', { concurrency: true
 });
 
 test('a master that sentinels announce at an unreachable address is reached with natMap, by the doctor too', async (t) => {
-  const stack = await startStandalone({ flavour: 'redis' });
-  t.after(stack.stop);
+  const stack = await startedFor(t, startStandalone({ flavour: 'redis' }));
   const [target] = stack.nodes;
   assert.ok(target !== undefined);
-  const sentinel = await startRespProxy({ target });
-  t.after(sentinel.stop);
+  const sentinel = await startedFor(t, startRespProxy({ target }));
   const list = (...texts: readonly string[]): string =>
     `*${texts.length}\r\n${texts.map((text) => `$${text.length}\r\n${text}\r\n`).join('')}`;
   sentinel.answer(([command, sub]) => {
@@ -186,12 +178,9 @@ test('a master that sentinels announce at an unreachable address is reached with
     if (wanted.startsWith('get-master')) return Buffer.from(list('192.0.2.1', '6379'));
     return Buffer.from(wanted === 'master' ? list('ip', '192.0.2.1', 'port', '6379') : '*0\r\n');
   });
-  const sentinels = [{ host: sentinel.host, port: sentinel.port }];
   const natMap = { '192.0.2.1:6379': { host: target.host, port: target.port } };
-  const settings = { kind: 'sentinel', sentinels, master: 'm', database: 0, natMap, ...CONNECTION } as const;
-  const { store } = openStore(settings);
-  t.after(store.close);
-  await connected(store, 1);
+  const settings = { ...sentinelOf({ sentinels: [sentinel] }), natMap };
+  const { store } = await connectedFor(t, settings);
   assert.equal(store.nodes()[0]?.node, target.address);
   const probed = await probeOf(settings, t).nodes();
   assert.ok(
@@ -201,10 +190,9 @@ test('a master that sentinels announce at an unreachable address is reached with
 
 test('an address that is announced and not reachable is said to be so, with the word natMap', async (t) => {
   const [port = 0] = await freePorts(1);
-  const stack = await startCluster({ flavour: 'redis', masters: 1, config: [`cluster-announce-port ${port}`] });
-  t.after(stack.stop);
-  const { store, events } = openStore(settingsOf(stack.nodes));
-  t.after(store.close);
+  const config = [`cluster-announce-port ${port}`];
+  const stack = await startedFor(t, startCluster({ flavour: 'redis', masters: 1, config }));
+  const { store, events } = openedFor(t, settingsOf(stack.nodes));
   await until('the reason', () =>
     events.some(
       (event) => event.kind === 'connection' && event.detail?.includes('natMap') && event.reason === 'refused',
