@@ -6,7 +6,16 @@ import { readOnce, type StoreEvent } from '../../../src/cache/store.ts';
 import { keyOf } from '../../../src/search/key.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
-import { connected, LONG_MS, onOneServer, openStore, standaloneOf, whilePaused, whileReplica } from './harness.ts';
+import {
+  connected,
+  connectedFor,
+  LONG_MS,
+  onOneServer,
+  openedFor,
+  standaloneOf,
+  whilePaused,
+  whileReplica,
+} from './harness.ts';
 
 const TTL_MS = 600_000;
 const entryOf = (id: string | number): string => keyOf(String(id), 'goods').storeName;
@@ -89,45 +98,37 @@ describe('counting and erasing on a faulty server', () => {
     await server.restart();
   });
 
-  test('with a small outstanding bound it waits for room, and leaves half of the bound to reads', async () => {
-    const narrow = openStore(standaloneOf(stack, { maxOutstanding: 8 }), { contentDeadlineMs: LONG_MS }).store;
-    try {
-      await connected(narrow, 1);
-      const names = Array.from({ length: 200 }, (_, index) => entryOf(index));
-      for (const name of names) await narrow.write(name, Buffer.from('x'), TTL_MS);
-      const sizing = Promise.all([1, 2, 3].map(() => narrow.content.sizes(server.address, names)));
-      let most = 0;
-      let done = false;
-      const watch = (async () => {
-        while (!done) {
-          most = Math.max(most, narrow.nodes()[0]?.outstanding ?? 0);
-          await new Promise((next) => setImmediate(next));
-        }
-      })();
-      const sizes = await sizing.finally(() => {
-        done = true;
-      });
-      await watch;
-      for (const each of sizes) assert.ok(each.length === 200 && each.every((size) => size === 1));
-      assert.ok(most > 0 && most <= 4, `${most} outstanding`);
-      assert.equal(await narrow.content.unlink(server.address, names), 200);
-    } finally {
-      await narrow.close();
-    }
+  test('with a small outstanding bound it waits for room, and leaves half of the bound to reads', async (t) => {
+    const settings = standaloneOf(stack, { maxOutstanding: 8 });
+    const { store: narrow } = openedFor(t, settings, { contentDeadlineMs: LONG_MS });
+    await connected(narrow, 1);
+    const names = Array.from({ length: 200 }, (_, index) => entryOf(index));
+    for (const name of names) await narrow.write(name, Buffer.from('x'), TTL_MS);
+    const sizing = Promise.all([1, 2, 3].map(() => narrow.content.sizes(server.address, names)));
+    let most = 0;
+    let done = false;
+    const watch = (async () => {
+      while (!done) {
+        most = Math.max(most, narrow.nodes()[0]?.outstanding ?? 0);
+        await new Promise((next) => setImmediate(next));
+      }
+    })();
+    const sizes = await sizing.finally(() => {
+      done = true;
+    });
+    await watch;
+    for (const each of sizes) assert.ok(each.length === 200 && each.every((size) => size === 1));
+    assert.ok(most > 0 && most <= 4, `${most} outstanding`);
+    assert.equal(await narrow.content.unlink(server.address, names), 200);
   });
 
-  test('flushing a node empties the database of this store and no other', async () => {
-    const third = openStore(standaloneOf(stack, { database: 3 })).store;
-    try {
-      await connected(third, 1);
-      await until('a write', async () => (await third.write(entryOf(1), Buffer.from('x'), TTL_MS)).kind === 'stored');
-      assert.equal(await third.content.count(server.address), 1);
-      await third.content.flushNode(server.address);
-      assert.equal(await third.content.count(server.address), 0);
-      assert.equal(await store.content.count(server.address), 1);
-    } finally {
-      await third.close();
-    }
+  test('flushing a node empties the database of this store and no other', async (t) => {
+    const { store: third } = await connectedFor(t, standaloneOf(stack, { database: 3 }));
+    await until('a write', async () => (await third.write(entryOf(1), Buffer.from('x'), TTL_MS)).kind === 'stored');
+    assert.equal(await third.content.count(server.address), 1);
+    await third.content.flushNode(server.address);
+    assert.equal(await third.content.count(server.address), 0);
+    assert.equal(await store.content.count(server.address), 1);
   });
 
   test('a key of another type under an entry’s name has size 0, and is removed', async () => {

@@ -5,16 +5,7 @@ import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { StoreEvent } from '../../../src/cache/store.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
 import { until } from '../../until.ts';
-import {
-  connected,
-  LONG_MS,
-  onOneServer,
-  openStore,
-  standaloneOf,
-  whileFull,
-  whilePaused,
-  whileReplica,
-} from './harness.ts';
+import { connectedFor, LONG_MS, onOneServer, standaloneOf, whileFull, whilePaused, whileReplica } from './harness.ts';
 
 const SHORT_MS = 200;
 const TTL_MS = 60_000;
@@ -215,26 +206,21 @@ describe('the control document on a faulty server', () => {
     });
   }
 
-  test('when two processes change it 200 times at once, exactly one succeeds each time', async () => {
-    const second = openStore(standaloneOf(stack)).store;
-    try {
-      await connected(second, 1);
-      let expected = '1-abc';
-      const won = [0, 0];
-      for (let round = 2; round <= 201; round += 1) {
-        const swaps = [store, second].map(({ control }, index) =>
-          control.swap('goods', expected, documentOf(`${round}-w${index}`), LONG_MS),
-        );
-        const kinds = (await Promise.all(swaps)).map(({ kind }) => kind);
-        assert.deepEqual([...kinds].sort(), ['conflict', 'swapped'], `round ${round}`);
-        const winner = kinds.indexOf('swapped');
-        won[winner] = (won[winner] ?? 0) + 1;
-        expected = `${round}-w${winner}`;
-        const found = await (winner === 0 ? second : store).control.read('goods', undefined, LONG_MS);
-        assert.ok(found.kind === 'value' && found.tag === expected && String(found.value) === `value of ${expected}`);
-      }
-    } finally {
-      await second.close();
+  test('when two processes change it 200 times at once, exactly one succeeds each time', async (t) => {
+    const { store: second } = await connectedFor(t, standaloneOf(stack));
+    let expected = '1-abc';
+    const won = [0, 0];
+    for (let round = 2; round <= 201; round += 1) {
+      const swaps = [store, second].map(({ control }, index) =>
+        control.swap('goods', expected, documentOf(`${round}-w${index}`), LONG_MS),
+      );
+      const kinds = (await Promise.all(swaps)).map(({ kind }) => kind);
+      assert.deepEqual([...kinds].sort(), ['conflict', 'swapped'], `round ${round}`);
+      const winner = kinds.indexOf('swapped');
+      won[winner] = (won[winner] ?? 0) + 1;
+      expected = `${round}-w${winner}`;
+      const found = await (winner === 0 ? second : store).control.read('goods', undefined, LONG_MS);
+      assert.ok(found.kind === 'value' && found.tag === expected && String(found.value) === `value of ${expected}`);
     }
   });
 });

@@ -12,7 +12,7 @@ import {
   connected,
   LONG_MS,
   onOneServer,
-  openStore,
+  openedFor,
   standaloneOf,
   whileFull,
   whilePaused,
@@ -102,21 +102,17 @@ describe('the counters on a faulty server', () => {
     assert.ok(!events.some(({ kind }) => kind === 'breaker'));
   });
 
-  test('processes whose clocks are hours apart count together', async () => {
+  test('processes whose clocks are hours apart count together', async (t) => {
     const skewed = [-5 * HOUR_MS, 5 * HOUR_MS].map(
       (skewMs) =>
-        openStore(standaloneOf(stack), {
+        openedFor(t, standaloneOf(stack), {
           clock: { wallMs: () => Date.now() + skewMs, monotonicMs: () => performance.now() + Math.abs(skewMs) },
         }).store,
     );
-    try {
-      await Promise.all(skewed.map((each) => connected(each, 1)));
-      for (const { counters } of skewed) await counters.add('goods', [{ search: 'q=a', count: 3 }], LONG_MS);
-      for (const { counters } of [...skewed, store]) {
-        assert.deepEqual(await counters.top('goods', 5, LONG_MS), [{ search: 'q=a', count: 8 }]);
-      }
-    } finally {
-      await Promise.all(skewed.map((each) => each.close()));
+    await Promise.all(skewed.map((each) => connected(each, 1)));
+    for (const { counters } of skewed) await counters.add('goods', [{ search: 'q=a', count: 3 }], LONG_MS);
+    for (const { counters } of [...skewed, store]) {
+      assert.deepEqual(await counters.top('goods', 5, LONG_MS), [{ search: 'q=a', count: 8 }]);
     }
   });
 

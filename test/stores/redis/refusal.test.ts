@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { readOnce, type Store, type StoreEvent } from '../../../src/cache/store.ts';
-import { connected, onOneServer, openStore, standaloneOf, whileFull, whileReplica } from './harness.ts';
+import { connectedFor, onOneServer, standaloneOf, startedFor, whileFull, whileReplica } from './harness.ts';
 
 const REFUSED = { kind: 'dropped', fault: 'refused' };
 const KEPT = { kind: 'value', value: Buffer.from('kept') };
@@ -47,25 +47,19 @@ describe('a server that refuses', () => {
 });
 
 describe('stalls of our own event loop', () => {
-  test('replies that waited in the socket while the event loop was blocked are hits, and no breaker opens', async () => {
-    const stack = await startStandalone({ flavour: 'redis' });
-    const { store, events } = openStore(standaloneOf(stack));
-    try {
-      await connected(store, 1);
-      await store.write('a', Buffer.from('1'), 60_000);
-      for (let round = 0; round < 2; round += 1) {
-        const reads = Array.from({ length: 20 }, () => readOnce(store, 'a', 50));
-        // Lets the commands leave, then blocks for longer than their deadline and than the server needs.
-        await new Promise((resolve) => setImmediate(resolve));
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
-        for (const read of await Promise.all(reads)) {
-          assert.deepEqual(read, { kind: 'value', value: Buffer.from('1') });
-        }
+  test('replies that waited in the socket while the event loop was blocked are hits, and no breaker opens', async (t) => {
+    const stack = await startedFor(t, startStandalone({ flavour: 'redis' }));
+    const { store, events } = await connectedFor(t, standaloneOf(stack));
+    await store.write('a', Buffer.from('1'), 60_000);
+    for (let round = 0; round < 2; round += 1) {
+      const reads = Array.from({ length: 20 }, () => readOnce(store, 'a', 50));
+      // Lets the commands leave, then blocks for longer than their deadline and than the server needs.
+      await new Promise((resolve) => setImmediate(resolve));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+      for (const read of await Promise.all(reads)) {
+        assert.deepEqual(read, { kind: 'value', value: Buffer.from('1') });
       }
-      assert.ok(!events.some(({ kind }) => kind === 'breaker'));
-    } finally {
-      await store.close();
-      await stack.stop();
     }
+    assert.ok(!events.some(({ kind }) => kind === 'breaker'));
   });
 });
