@@ -86,7 +86,11 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
   const engine = {
     kind: 'sphinx',
     endpoints: [unreachable, unreachable],
-    ...{ index: 'goods', ranker: 'bm25', connectTimeoutMs: 1000, maxMatches: 1000, snippetLength: 200 },
+    index: 'goods',
+    ranker: 'bm25',
+    connectTimeoutMs: 1000,
+    maxMatches: 1000,
+    snippetLength: 200,
     ...LIMITS,
   } as const;
   const { guard, health, close } = await createEngines(settingsOf(engine), DOMAIN, ONE_PROCESS, {

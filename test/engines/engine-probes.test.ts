@@ -13,13 +13,22 @@ const LIMITS = { deadlineMs: 500, hardDeadlineMs: 2000, maxConcurrent: 8, maxQue
 
 type Sphinx = Exclude<EngineSettings, { readonly kind: 'sqlite' }>;
 const sphinx = (change: Partial<Sphinx> = {}): Sphinx => ({
-  ...{ kind: 'sphinx', index: 'goods', endpoints: [{ host: '127.0.0.1', port: 1 }], ranker: 'bm25' },
-  ...{ maxMatches: 1000, connectTimeoutMs: 100, snippetLength: 200 },
+  kind: 'sphinx',
+  index: 'goods',
+  endpoints: [{ host: '127.0.0.1', port: 1 }],
+  ranker: 'bm25',
+  maxMatches: 1000,
+  connectTimeoutMs: 100,
+  snippetLength: 200,
   ...LIMITS,
   ...change,
 });
 const embedded = (directory: string): EngineSettings => ({
-  ...{ kind: 'sqlite', directory, workers: 1, demo: false, snippetLength: 200 },
+  kind: 'sqlite',
+  directory,
+  workers: 1,
+  demo: false,
+  snippetLength: 200,
   ...LIMITS,
 });
 
@@ -73,7 +82,9 @@ test('an embedded index and that of a lifeboat tell their documents and the age 
   const build = (into: string, ageMs: number, ...titles: string[]) =>
     buildIndex({
       file: indexFileOf(into, DOMAIN.name),
-      ...{ domain: DOMAIN, documents: titled(...titles), builtAtMs: NOW_MS - ageMs },
+      domain: DOMAIN,
+      documents: titled(...titles),
+      builtAtMs: NOW_MS - ageMs,
     });
   await build(directory, 60_000, 'чайник', 'гитара');
   await build(boat, 3_600_000, 'чайник');

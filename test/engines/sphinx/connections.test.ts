@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type Connections, createConnections } from '../../../src/engines/sphinx/engine.ts';
-import { systemClock } from '../../../src/runtime.ts';
+import type { Connections } from '../../../src/engines/sphinx/engine.ts';
 import {
   type FakeSearchd,
   type FakeSearchdOptions,
@@ -13,6 +12,7 @@ import {
   startFakeSearchd,
 } from '../../fakes/searchd.ts';
 import { until } from '../../until.ts';
+import { connectionsTo } from './harness.ts';
 
 interface Harness {
   readonly connections: Connections;
@@ -37,14 +37,7 @@ async function createHarness(
       return undefined;
     },
   });
-  const connections = createConnections({
-    ...{ host: searchd.host, port: searchd.port, target: 'fake', maxConnections },
-    ...{ connectTimeoutMs: 60_000, idleMs: 60_000, monotonicMs: systemClock.monotonicMs, observe: () => undefined },
-  });
-  t.after(() => {
-    connections.close();
-    searchd.stop();
-  });
+  const connections = connectionsTo(t, searchd, { maxConnections });
   const answer = (): void => {
     for (const socket of hanging.splice(0)) socket.write(reply(OK));
   };

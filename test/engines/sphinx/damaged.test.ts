@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createConnections, type EngineConnectionEvent } from '../../../src/engines/sphinx/engine.ts';
-import { systemClock } from '../../../src/runtime.ts';
+import type { EngineConnectionEvent } from '../../../src/engines/sphinx/engine.ts';
 import {
   columnOf,
   eof,
@@ -16,6 +15,7 @@ import {
   startFakeSearchd,
 } from '../../fakes/searchd.ts';
 import { until } from '../../until.ts';
+import { connectionsTo } from './harness.ts';
 
 const { signal: never } = new AbortController();
 
@@ -26,19 +26,7 @@ async function open(
 ) {
   const searchd = await startFakeSearchd(server);
   const events: EngineConnectionEvent[] = [];
-  const connections = createConnections({
-    ...{ host: searchd.host, port: searchd.port, target: 'fake', maxConnections },
-    ...{
-      connectTimeoutMs: 60_000,
-      idleMs: 60_000,
-      monotonicMs: systemClock.monotonicMs,
-      observe: (event) => events.push(event),
-    },
-  });
-  t.after(() => {
-    connections.close();
-    searchd.stop();
-  });
+  const connections = connectionsTo(t, searchd, { maxConnections, observe: (event) => events.push(event) });
   const ended = (): readonly (string | undefined)[] =>
     events.filter(({ state }) => state === 'closed' || state === 'failed').map(({ detail }) => detail);
   return { searchd, connections, ended, ask: (sql = 'ask') => connections.ask(sql, never) };
@@ -205,15 +193,12 @@ test('a cut greeting gives a connection or an error, never a crash', async (t) =
 
 test('a fault of our own at the end of a connection is not taken for a fault of the reply', async (t) => {
   const searchd = await startFakeSearchd({ answer: () => reply(columnOf('x')) });
-  t.after(searchd.stop);
   const ours = new Error('of our own');
   const thrown = new Promise((resolve) => {
     process.setUncaughtExceptionCaptureCallback(resolve);
   });
   t.after(() => process.setUncaughtExceptionCaptureCallback(null));
-  const connections = createConnections({
-    ...{ host: searchd.host, port: searchd.port, target: 'fake', maxConnections: 1 },
-    ...{ connectTimeoutMs: 60_000, idleMs: 60_000, monotonicMs: systemClock.monotonicMs },
+  const connections = connectionsTo(t, searchd, {
     observe: ({ state }) => {
       if (state === 'closed') throw ours;
     },

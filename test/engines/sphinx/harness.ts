@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TestContext } from 'node:test';
 import {
   MANTICORE_NEEDS,
   manticoreFolder,
@@ -9,10 +10,16 @@ import {
   SPHINX,
   startSearchd,
 } from '../../../loadtest/stack/sphinx.ts';
-import { createSphinxEngine, type SphinxOptions } from '../../../src/engines/sphinx/engine.ts';
+import {
+  type Connections,
+  createConnections,
+  createSphinxEngine,
+  type SphinxOptions,
+} from '../../../src/engines/sphinx/engine.ts';
 import type { SphinxSourceOptions } from '../../../src/engines/sphinx/source.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import type { Engine } from '../../../src/search/engine.ts';
+import type { FakeSearchd } from '../../fakes/searchd.ts';
 import { optional } from '../../optional.ts';
 import { LIMIT_MS } from '../../until.ts';
 
@@ -42,7 +49,7 @@ export async function openSphinx(options: {
     directory,
     server,
     from: { domains: options.domains },
-    ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
+    maxConnections: options.maxConnections,
   }).catch(async (error: unknown) => {
     await remove();
     throw error;
@@ -73,6 +80,30 @@ export function engineDefaults(
     random: Math.random,
     dialect,
   };
+}
+
+/** Connections to a fake searchd, one at a time unless more are wanted. Both end with the test. */
+export function connectionsTo(
+  t: TestContext,
+  searchd: FakeSearchd,
+  over: Partial<Parameters<typeof createConnections>[0]>,
+): Connections {
+  const connections = createConnections({
+    host: searchd.host,
+    port: searchd.port,
+    target: 'fake',
+    maxConnections: 1,
+    connectTimeoutMs: 60_000,
+    idleMs: 60_000,
+    monotonicMs: systemClock.monotonicMs,
+    observe: () => undefined,
+    ...over,
+  });
+  t.after(() => {
+    connections.close();
+    searchd.stop();
+  });
+  return connections;
 }
 
 export function temporaryDirectory(): Promise<string> {

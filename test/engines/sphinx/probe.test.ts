@@ -265,7 +265,11 @@ async function startStack(server: SearchServer): Promise<{
     return stack.searchd.process.ended;
   };
   const stack = {
-    ...{ searchd: await startSearchd(options), directory, agent: at(agentPort), dead: at(deadPort), kill },
+    searchd: await startSearchd(options),
+    directory,
+    agent: at(agentPort),
+    dead: at(deadPort),
+    kill,
     start: async () => {
       stack.searchd = await startSearchd({ ...options, built: true });
     },

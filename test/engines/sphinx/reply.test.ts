@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResultSets } from '../../../src/engines/sphinx/connection.ts';
 import { beginning, createMarks, highlighted, pageOf, withoutFloat32Noise } from '../../../src/engines/sphinx/rows.ts';
-import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import type { SearchDomain } from '../../../src/search/domain.ts';
+import { ask } from '../../contract/engine-truth.ts';
 import { pluck } from '../../pluck.ts';
 
 const domain: SearchDomain = {
@@ -16,17 +17,7 @@ const domain: SearchDomain = {
   answerProfile: '',
 };
 const marks = createMarks(() => 0.5);
-const request: SearchRequest = {
-  domain: 'd',
-  text: 'кот',
-  page: 1,
-  limit: 20,
-  sort: { by: 'relevance' },
-  filters: [],
-  facets: ['day'],
-  highlight: false,
-  context: [],
-};
+const request = ask('кот', { facets: ['day'], highlight: false });
 const page = (sets: ResultSets) => pageOf(sets, request, { domain, marks, snippetLength: 40 });
 const META = [['total_found', '1']];
 

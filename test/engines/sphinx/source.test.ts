@@ -6,6 +6,7 @@ import { buildIndexes, type RunningSearchd, startSearchd } from '../../../loadte
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { numericId, writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import type { AttributeType, Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import { ask } from '../../contract/engine-truth.ts';
 import { LIMIT_MS } from '../../until.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
@@ -208,20 +209,7 @@ eachServer((name, server) => {
     async function found(text: string, rest: Partial<SearchRequest> = {}, index = 'shop'): Promise<string[]> {
       const domain = index === 'shop' ? SHOP : { ...SHOP, attributes: [] };
       const engine = createSphinxEngine({ ...engineDefaults(searchd.port, server), domain, index });
-      const request = {
-        domain: 'shop',
-        text,
-        page: 1,
-        limit: 20,
-        filters: [],
-        facets: [],
-        highlight: true,
-        context: [],
-      };
-      const page = await engine.search(
-        { ...request, sort: { by: 'relevance' }, ...rest },
-        AbortSignal.timeout(LIMIT_MS),
-      );
+      const page = await engine.search(ask(text, { domain: 'shop', ...rest }), AbortSignal.timeout(LIMIT_MS));
       await engine.close();
       assert.equal(page.partial, undefined);
       return page.results.map(({ id }) => id).sort();

@@ -9,6 +9,7 @@ import {
   type StatementOptions,
 } from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import { ask } from '../../contract/engine-truth.ts';
 
 const domain: SearchDomain = {
   name: 'd',
@@ -37,18 +38,7 @@ function statement(
 ): string | undefined {
   const text = matchText('кот');
   assert.ok(text);
-  const request: SearchRequest = {
-    domain: 'd',
-    text: 'кот',
-    page: 1,
-    limit: 20,
-    sort: { by: 'relevance' },
-    filters: [],
-    facets: [],
-    highlight: false,
-    context: [],
-    ...rest,
-  };
+  const request = ask('кот', { highlight: false, ...rest });
   return createSphinxStatements({ ...OPTIONS, ...options })(request, text, { maxQueryTimeMs: 900.7, traceparent });
 }
 

@@ -20,7 +20,8 @@ import type { EngineTlsSettings } from '../../../src/config/settings.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import { SearchError } from '../../../src/resilience/search-error.ts';
-import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import type { SearchDomain } from '../../../src/search/domain.ts';
+import { ask } from '../../contract/engine-truth.ts';
 import { optional } from '../../optional.ts';
 import { engineDefaults, temporaryDirectory } from './harness.ts';
 
@@ -28,20 +29,13 @@ const domain: SearchDomain = { name: 'goods', attributes: [], context: [], answe
 const documents = [{ id: 'a', title: 'кроссовки', description: 'летние', attributes: {} }];
 const source = { domains: [{ domain, index: 'goods', documents }] };
 
-const REQUEST: SearchRequest = {
-  ...{ domain: 'goods', text: 'кроссовки', page: 1, limit: 10, sort: { by: 'relevance' } },
-  ...{ filters: [], facets: [], highlight: false, context: [] },
-};
-
 /** The result of one search with these settings: the ids found, or the error. */
 async function asked(t: TestContext, server: SearchServer, port: number, tls?: EngineTlsSettings, host = '127.0.0.1') {
-  const engine = createSphinxEngine({
-    ...engineDefaults(port, server),
-    ...{ host, domain, index: 'goods', ...(tls && { tls }) },
-  });
+  const engine = createSphinxEngine({ ...engineDefaults(port, server), host, domain, index: 'goods', tls });
   t.after(engine.close);
   try {
-    return (await engine.search(REQUEST, new AbortController().signal)).results.map(({ id }) => id);
+    const request = ask('кроссовки', { domain: 'goods' });
+    return (await engine.search(request, new AbortController().signal)).results.map(({ id }) => id);
   } catch (error) {
     assert.ok(error instanceof SearchError);
     return error;
@@ -105,7 +99,9 @@ describe('TLS to the engine', () => {
     test('a forwarder that demands a client certificate gets it', async (t) => {
       const port = await startTunnel(t, searchd.port, {
         ...certificate(),
-        ...{ ca: own.ca, requestCert: true, rejectUnauthorized: true },
+        ca: own.ca,
+        requestCert: true,
+        rejectUnauthorized: true,
       });
       const { ca } = own;
       const shown = { cert: readFileSync(own.certFile, 'utf8'), key: readFileSync(own.keyFile, 'utf8') };
@@ -132,7 +128,8 @@ describe('TLS to the engine', () => {
         const place = join(directory, 'manticore');
         await mkdir(place);
         const { configFile } = await writeSphinxSource({
-          ...{ directory: place, ...source },
+          ...source,
+          directory: place,
           searchd: { dialect: 'manticore', host: '127.0.0.1', port, maxConnections: 16 },
         });
         const lines = `ssl_cert = ${own.certFile}\n  ssl_key = ${own.keyFile}\n  ssl_ca = ${own.caFile}\n`;
