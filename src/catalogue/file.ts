@@ -83,7 +83,7 @@ export async function openCatalogueFile(file: string, { signal, encoding }: Open
 
 /** Reading rejects with the error of the file system, gzip or zstd. The file is closed when reading ends early. */
 function openBytes(file: string, signal: AbortSignal | undefined): FileBytes {
-  const raw = createReadStream(file, signal === undefined ? {} : { signal });
+  const raw = createReadStream(file, { signal });
   // pipeline(), unlike pipe(), passes the errors of `raw` on: without that, the loop below would wait forever.
   const unpack = /\.gz$/i.test(file) ? createGunzip() : /\.zst$/i.test(file) ? createZstdDecompress() : undefined;
   const unpacked = unpack === undefined ? raw : pipeline(raw, unpack, () => undefined);

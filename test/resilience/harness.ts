@@ -95,7 +95,7 @@ export function guardHarness(t: TestContext | undefined, options: GuardHarnessOp
     guard.admit({
       deadlineAtMs: clock.monotonicMs() + maxWaitMs,
       priority: 'interactive',
-      ...(signal === undefined ? {} : { signal }),
+      signal,
     });
   const run: GuardHarness['run'] = async (call, signal) => (await admit(signal)).run(call);
   return { guard, limiter, events, run, admit };
@@ -196,7 +196,7 @@ export function limiterHarness(
         asked.waitedMs = clock.monotonicMs() - askedAtMs;
       };
       const deadlineAtMs = askedAtMs + deadlineMs;
-      limiter.acquire({ deadlineAtMs, priority, ...(signal === undefined ? {} : { signal }) }).then(
+      limiter.acquire({ deadlineAtMs, priority, signal }).then(
         (release) => {
           give = release;
           settle('runs');

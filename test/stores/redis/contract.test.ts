@@ -51,10 +51,9 @@ function portsOver<S extends RedisStack>(
         await Promise.all(nodes.map((node) => node.command('FLUSHALL')));
       };
       await wipe();
-      const stores = windows.map((each) => {
-        const window = each === undefined ? {} : { counterWindowMs: each };
-        return openStore(settings, { contentDeadlineMs: LONG_MS, ...window }).store;
-      });
+      const stores = windows.map(
+        (counterWindowMs) => openStore(settings, { contentDeadlineMs: LONG_MS, counterWindowMs }).store,
+      );
       await Promise.all(stores.map((store) => connected(store, owners)));
       const [first = openStore(settings).store] = stores;
       return {
