@@ -55,9 +55,7 @@ export function contentContract(name: string, setUp: () => Promise<ContentUnderT
     before(async () => {
       under = await setUp();
     });
-    after(async () => {
-      await under?.stop();
-    });
+    after(() => under?.stop());
 
     /** A whole scan, from cursor '0' to cursor '0', on every node. */
     const sweep = async (count: number): Promise<ReadonlyMap<string, readonly string[]>> => {

@@ -32,9 +32,7 @@ export function controlStoreContract(name: string, setUp: () => Promise<ControlS
     before(async () => {
       under = await setUp();
     });
-    after(async () => {
-      await under?.stop();
-    });
+    after(() => under?.stop());
     const read = (domain: string, known?: string): Promise<ControlRead> => under.store.read(domain, known, DEADLINE_MS);
     const swap = (domain: string, expected: string | undefined, next: ControlValue) =>
       under.store.swap(domain, expected, next, DEADLINE_MS);

@@ -28,9 +28,7 @@ export function countersContract(name: string, setUp: () => Promise<CountersUnde
     before(async () => {
       under = await setUp();
     });
-    after(async () => {
-      await under?.stop();
-    });
+    after(() => under?.stop());
     const add = (domain: string, ...counts: readonly QueryCount[]) => under.counters.add(domain, counts, DEADLINE_MS);
     const top = (domain: string, n = 1000) => under.other.top(domain, n, DEADLINE_MS);
 

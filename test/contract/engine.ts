@@ -28,9 +28,7 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
     before(async () => {
       opened = await open();
     });
-    after(async () => {
-      await opened?.close();
-    });
+    after(() => opened?.close());
 
     pagesContract(search);
     selectionContract(search);

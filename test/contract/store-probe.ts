@@ -26,9 +26,7 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
     before(async () => {
       under = await setUp();
     });
-    after(async () => {
-      await under?.stop();
-    });
+    after(() => under?.stop());
     const every = (): readonly string[] => under.nodes.map(({ address }) => address);
     const ask = (node: string, ...command: readonly string[]): Promise<ProbeReply> => under.probe.ask(node, command);
     const list = async (): Promise<readonly ProbedNode[]> => {

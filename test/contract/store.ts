@@ -29,9 +29,7 @@ export function storeContract(name: string, open: () => Promise<StoreUnderTest>)
     before(async () => {
       under = await open();
     });
-    after(async () => {
-      await under?.stop();
-    });
+    after(() => under?.stop());
     const read = (key: string): Promise<StoreRead> => readOnce(under.store, key, DEADLINE_MS);
     const stored = async (key: string, value: Buffer, ttlMs = TTL_MS): Promise<void> =>
       assert.deepEqual(await under.store.write(key, value, ttlMs), { kind: 'stored' });

@@ -11,7 +11,7 @@ for (const [text, match] of [
   ['c++ c#', 'c++ c#'],
   ['wi-fi at&t', '(wi\\-fi | (wi fi) | wifi) (at\\&t | (at t) | att)'],
   ['rtx4060 128гб', '(rtx4060 | "rtx 4060") (128гб | 128gb | "128 гб" | "128 gb")'],
-  ['1,5 л 1.5', '("1 5") (л | l) (1.5 | "1 5")'.replace('("1 5")', '"1 5"')],
+  ['1,5 л 1.5', '"1 5" (л | l) (1.5 | "1 5")'],
   ['ab-12/3', '((ab 12 3) | ab123 | "ab 123")'],
   ["levi's l'eau", '((levi s) | levis) (eau | leau)'],
   ['æon łódź', '(æon | aeon) łódź'],

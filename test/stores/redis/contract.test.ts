@@ -38,9 +38,7 @@ function portsOver<S extends RedisStack>(
     before(async () => {
       stack = await start();
     });
-    after(async () => {
-      await stack?.stop();
-    });
+    after(() => stack?.stop());
 
     /** Stores on empty servers; `stop` closes them. */
     const open = async (windows: readonly (number | undefined)[]) => {

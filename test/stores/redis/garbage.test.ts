@@ -178,9 +178,7 @@ describe('a node that answers garbage', { concurrency: true }, () => {
       before(async () => {
         cluster = await startProxiedCluster({ flavour: 'redis', startProxy: startRespProxy });
       });
-      after(async () => {
-        await cluster?.stop();
-      });
+      after(() => cluster?.stop());
       beforeEach(async () => {
         const { store, events } = openStore({
           ...CONNECTION,
@@ -196,9 +194,7 @@ describe('a node that answers garbage', { concurrency: true }, () => {
         fixture = { sick, store, events, sickNames, wellNames };
         for (const name of NAMES) assert.equal((await store.write(name, Buffer.from(name), 600_000)).kind, 'stored');
       });
-      afterEach(async () => {
-        await fixture.store.close();
-      });
+      afterEach(() => fixture.store.close());
       for (const [name, run] of Object.entries(TESTS).filter((_, index) => index % CLUSTERS === at)) {
         test(name, () => run(fixture));
       }

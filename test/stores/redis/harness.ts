@@ -133,9 +133,7 @@ function onServers(
   before(async () => {
     stack = await start();
   });
-  after(async () => {
-    await stack?.stop();
-  });
+  after(() => stack?.stop());
   beforeEach(async () => {
     const [server] = stack?.nodes ?? [];
     if (stack === undefined || server === undefined) throw new Error('there is no server');
@@ -143,9 +141,7 @@ function onServers(
     await connected(opened.store, stack.nodes.length);
     await begin({ stack, server, ...opened });
   });
-  afterEach(async () => {
-    await opened?.store.close();
-  });
+  afterEach(() => opened?.store.close());
 }
 
 /** One server, which is emptied before each test. @param begin called at the beginning of each test */

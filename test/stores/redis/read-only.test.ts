@@ -49,9 +49,7 @@ describe('a master that became a replica and lives on', () => {
   before(async () => {
     [stack, other] = await Promise.all([startStandalone({ flavour: 'redis' }), startStandalone({ flavour: 'redis' })]);
   });
-  after(async () => {
-    await Promise.all([stack?.stop(), other?.stop()]);
-  });
+  after(() => Promise.all([stack?.stop(), other?.stop()]));
 
   /** One name whose target is the master, and the roles of the two servers. */
   const setUp = async (t: TestContext) => {
