@@ -12,34 +12,8 @@ import {
 } from '../../src/report/format.mjs';
 import { verdictOf } from '../labs/kit/claims.ts';
 import type { Claim, Finding } from '../labs/kit/finding.ts';
+import type { Measured } from './plan.ts';
 import { tableOf } from './rehearse.ts';
-
-/** The figures of a run; `cores` are of both processes, `connections` of the shard with the most. */
-export type Measured = Readonly<
-  Record<
-    | 'rate'
-    | 'hitRatio'
-    | 'memoryRatio'
-    | 'engineLoad'
-    | 'engineCapacity'
-    | 'cores'
-    | 'memoryHitUs'
-    | 'storeHitUs'
-    | 'missUs'
-    | 'memoryEntryBytes'
-    | 'storedEntryBytes'
-    | 'pages'
-    | 'commands'
-    | 'bytesFromStore'
-    | 'coresOfStore'
-    | 'connections'
-    | 'amplification'
-    | 'refillMs'
-    | 'pageBytes'
-    | 'residentBytes',
-    number
-  >
->;
 
 export interface ComparedRow {
   readonly what: string;
@@ -82,7 +56,7 @@ export function comparedRows(
     text,
     predicted: predicted ?? Number.NaN,
     measured: found,
-    ...(expected === undefined ? {} : { known: expected }),
+    known: expected,
   });
   return [
     row('hit ratio, from keys and exponent alone', percentText, hitRatioOf(traffic, known.ttlMs), measured.hitRatio),
@@ -150,13 +124,11 @@ export function tableFinding(rows: readonly ComparedRow[], about: string): Findi
     { text: 'figures', figure: rows.length, unit: 'count' },
   ];
   return {
-    ...{
-      name: 'plan-check',
-      title: 'The plan beside a measured stack',
-      published: '',
-      claims,
-      verdict: verdictOf(claims),
-    },
+    name: 'plan-check',
+    title: 'The plan beside a measured stack',
+    published: '',
+    claims,
+    verdict: verdictOf(claims),
     sentence: 'The sheet predicts a small stack from its traffic, within the stated bounds.',
     notes: [
       `${about}; two processes, a Redis cluster of three, a control store, searchd and the load on the same processors.`,

@@ -1,17 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createAdminClient } from '../../src/commands/admin-client.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createClient, outcomeOf } from '../http-driver/client.ts';
 import { parseMetrics, type Series } from '../k6/kit/metrics-text.ts';
 import { createStoreAsker, type StoreSample } from '../sample/store.ts';
-import { newToken } from '../stack/plan.ts';
-import { freePorts, startProcess } from '../stack/process.ts';
+import { installParts } from '../stack/parts.ts';
 import { startCluster, startStandalone } from '../stack/redis.ts';
+import { declarationOf, startService } from '../stack/service.ts';
 import { sampleGoods, startSearchd } from '../stack/sphinx.ts';
 import { queriesOf } from '../traffic/queries.ts';
+import { say } from './rehearse.ts';
 
 /** The settings that the plan is given, too. Pages live shortly, so that a run sees many lives. */
 export const SETTINGS = {
@@ -25,7 +24,6 @@ export const SETTINGS = {
 
 export type PlanStack = Awaited<ReturnType<typeof startPlanStack>>;
 
-const ROOT = join(import.meta.dirname, '../..');
 const DOCUMENTS = 6000;
 const PATIENCE_MS = 5000;
 const ASK_MS = 1000;
@@ -34,133 +32,96 @@ const ASK_MS = 1000;
 export type Reading = Awaited<ReturnType<PlanStack['read']>>;
 
 /** Two processes, a Redis cluster of three, a control store and searchd on free ports of loopback. */
-export async function startPlanStack(texts: number, say: (text: string) => void) {
-  const install = join(import.meta.dirname, '../stack/install.ts');
-  if (spawnSync(process.execPath, [install, 'redis', 'sphinx'], { stdio: 'inherit' }).status !== 0) {
-    throw new Error('a server of the stack cannot be installed, see above');
-  }
-  const ends: (() => unknown)[] = [];
-  const stop = async (): Promise<void> => {
-    for (const end of ends.splice(0).toReversed()) await end();
-  };
-  try {
-    const directory = mkdtempSync(join(tmpdir(), 'serpcache-plan-'));
-    ends.push(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
-    const { domain, documents } = sampleGoods(DOCUMENTS);
-    say(`a Redis cluster of ${SETTINGS.shards}, a control store, searchd`);
-    const [store, control, searchd] = await Promise.all([
-      startCluster({ flavour: 'redis', masters: SETTINGS.shards }),
-      startStandalone({ flavour: 'redis' }),
-      startSearchd({
-        directory: join(directory, 'searchd'),
-        from: { domains: [{ domain, index: 'goods', documents }] },
-      }),
-    ]);
-    ends.push(store.stop, control.stop, searchd.stop);
-    const configFile = join(directory, 'serpcache.yaml');
-    const configuration = {
-      log: { hitSample: 0 },
-      memory: { maxBytes: `${SETTINGS.memoryBytes}B` },
-      // The size of an answer is then the size of the stored page.
-      compression: { coding: 'identity' },
-      control: { kind: 'standalone', nodes: control.nodes.map(({ address }) => address) },
-      domains: {
-        goods: {
-          store: { kind: 'cluster', nodes: store.nodes.map(({ address }) => address) },
-          engine: {
-            kind: 'sphinx',
-            host: searchd.host,
-            port: searchd.port,
-            index: 'goods',
-            idAttribute: 'doc_id',
-            maxConcurrent: SETTINGS.permits,
-          },
-          freshness: {
-            ttl: `${SETTINGS.ttlMs}ms`,
-            emptyTtl: `${SETTINGS.ttlMs}ms`,
-            staleWhileRevalidate: '0ms',
-            staleIfError: `${SETTINGS.keptMs - SETTINGS.ttlMs}ms`,
-          },
-          attributes: Object.fromEntries(domain.attributes.map(({ name, ...declared }) => [name, declared])),
+export async function startPlanStack(texts: number) {
+  installParts(['redis', 'sphinx']);
+  await using parts = new AsyncDisposableStack();
+  const directory = mkdtempSync(join(tmpdir(), 'serpcache-plan-'));
+  parts.defer(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  const { domain, documents } = sampleGoods(DOCUMENTS);
+  say(`a Redis cluster of ${SETTINGS.shards}, a control store, searchd`);
+  const [store, control, searchd] = await Promise.all([
+    startCluster({ flavour: 'redis', masters: SETTINGS.shards }),
+    startStandalone({ flavour: 'redis' }),
+    startSearchd({ directory: join(directory, 'searchd'), from: { domains: [{ domain, index: 'goods', documents }] } }),
+  ]);
+  for (const { stop } of [store, control, searchd]) parts.defer(stop);
+  const addresses = ({ nodes }: typeof store): readonly string[] => nodes.map(({ address }) => address);
+  const configuration = {
+    log: { hitSample: 0 },
+    memory: { maxBytes: `${SETTINGS.memoryBytes}B` },
+    // The size of an answer is then the size of the stored page.
+    compression: { coding: 'identity' },
+    control: { kind: 'standalone', nodes: addresses(control) },
+    domains: {
+      goods: {
+        store: { kind: 'cluster', nodes: addresses(store) },
+        engine: {
+          kind: 'sphinx',
+          host: searchd.host,
+          port: searchd.port,
+          index: 'goods',
+          idAttribute: 'doc_id',
+          maxConcurrent: SETTINGS.permits,
         },
+        freshness: {
+          ttl: `${SETTINGS.ttlMs}ms`,
+          emptyTtl: `${SETTINGS.ttlMs}ms`,
+          staleWhileRevalidate: '0ms',
+          staleIfError: `${SETTINGS.keptMs - SETTINGS.ttlMs}ms`,
+        },
+        ...declarationOf(domain),
       },
-    };
-    writeFileSync(configFile, JSON.stringify(configuration));
-    say(`${SETTINGS.processes} processes of serpcache`);
-    const processes: Awaited<ReturnType<typeof startService>>[] = [];
-    for (let at = 0; at < SETTINGS.processes; at += 1) {
-      const started = await startService(directory, configFile, `serpcache-${at + 1}`);
-      ends.push(() => started.stop());
-      processes.push(started);
-    }
-    const askers = store.nodes.map(({ host, port }, at) =>
-      createStoreAsker({ name: `${at}`, host, port }, systemClock),
-    );
-    for (const asker of askers) ends.push(asker.close);
-    return {
-      stop,
-      processes,
-      texts: queriesOf([...documents], texts).repeated,
-      read: async () => {
-        const [nodes, pages] = await Promise.all([
-          Promise.all(askers.map((asker) => asker.ask(ASK_MS))),
-          Promise.all(processes.map(({ page }) => page())),
-        ]);
-        const series = pages.flatMap(parseMetrics);
-        return {
-          atMs: performance.now(),
-          processorMs: 1000 * sumOf(series, 'process_cpu_seconds_total'),
-          residentBytes: sumOf(series, 'process_resident_memory_bytes'),
-          searches: sumOf(series, 'serpcache_requests_total'),
-          memoryHits: sumOf(series, 'serpcache_requests_total', 'hit-l1'),
-          engineCalls: sumOf(series, 'serpcache_engine_calls_total'),
-          engineSeconds: sumOf(series, 'serpcache_engine_duration_seconds_sum'),
-          memoryEntries: sumOf(series, 'serpcache_tier_entries'),
-          memoryBytes: sumOf(series, 'serpcache_tier_bytes'),
-          nodes: nodes.filter((node): node is StoreSample => node !== undefined),
-        };
-      },
-      /** Every page is a miss from now on. */
-      flush: () =>
-        processes[0]?.admin.post('/admin/flush', { domain: 'goods', mode: 'drop', fraction: 1, reason: 'rehearsal' }),
-    };
-  } catch (error) {
-    await stop();
-    throw error;
+    },
+  };
+  say(`${SETTINGS.processes} processes of serpcache`);
+  const processes: Awaited<ReturnType<typeof startAsked>>[] = [];
+  for (let at = 0; at < SETTINGS.processes; at += 1) {
+    const started = await startAsked(`serpcache-${at + 1}`, directory, configuration);
+    parts.defer(started.stop);
+    processes.push(started);
   }
+  const askers = store.nodes.map(({ host, port }, at) => createStoreAsker({ name: `${at}`, host, port }, systemClock));
+  for (const asker of askers) parts.defer(asker.close);
+  const started = parts.move();
+  return {
+    stop: () => started.disposeAsync(),
+    processes,
+    texts: queriesOf([...documents], texts).repeated,
+    read: async () => {
+      const [nodes, pages] = await Promise.all([
+        Promise.all(askers.map((asker) => asker.ask(ASK_MS))),
+        Promise.all(processes.map(({ admin }) => admin.page('/metrics'))),
+      ]);
+      const series = pages.flatMap(parseMetrics);
+      return {
+        atMs: performance.now(),
+        processorMs: 1000 * sumOf(series, 'process_cpu_seconds_total'),
+        residentBytes: sumOf(series, 'process_resident_memory_bytes'),
+        searches: sumOf(series, 'serpcache_requests_total'),
+        memoryHits: sumOf(series, 'serpcache_requests_total', 'hit-l1'),
+        engineCalls: sumOf(series, 'serpcache_engine_calls_total'),
+        engineSeconds: sumOf(series, 'serpcache_engine_duration_seconds_sum'),
+        memoryEntries: sumOf(series, 'serpcache_tier_entries'),
+        memoryBytes: sumOf(series, 'serpcache_tier_bytes'),
+        nodes: nodes.filter((node): node is StoreSample => node !== undefined),
+      };
+    },
+    /** Every page is a miss from now on. */
+    flush: () =>
+      processes[0]?.admin.post('/admin/flush', { domain: 'goods', mode: 'drop', fraction: 1, reason: 'rehearsal' }),
+  };
 }
 
-async function startService(directory: string, configFile: string, name: string) {
-  const [port = 0, adminPort = 0] = await freePorts(2);
-  const token = newToken();
-  const running = await startProcess({
-    name,
-    command: process.execPath,
-    args: [join(ROOT, 'src', 'main.ts')],
-    cwd: directory,
-    logFile: join(directory, `${name}.log`),
-    env: {
-      SERPCACHE_CONFIG: configFile,
-      ADMIN_TOKEN: token,
-      LOG_LEVEL: 'warn',
-      PORT: String(port),
-      ADMIN_PORT: String(adminPort),
-    },
-    ready: async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok,
-  });
-  const base = new URL(`http://127.0.0.1:${adminPort}`);
-  const { signal } = new AbortController();
-  const admin = createAdminClient({ base, token, operator: 'rehearsal', signal });
+async function startAsked(name: string, directory: string, configuration: object) {
+  const service = await startService({ name, directory, configuration });
   const client = createClient({
-    baseUrl: `http://127.0.0.1:${port}`,
+    baseUrl: service.url,
     patienceMs: PATIENCE_MS,
     maxConnections: 256,
     discardsBodies: true,
   });
   return {
-    pid: running.pid,
-    admin,
-    page: () => admin.page('/metrics'),
+    admin: service.admin,
     /** @returns the outcome and the size of the page; undefined when there was no page. */
     ask: async (text: string): Promise<{ readonly outcome: string; readonly bytes: number } | undefined> => {
       const reply = await client.get(`/search?domain=goods&q=${encodeURIComponent(text)}`);
@@ -169,7 +130,7 @@ async function startService(directory: string, configFile: string, name: string)
     },
     stop: async (): Promise<void> => {
       client.close();
-      await running.stop();
+      await service.stop();
     },
   };
 }

@@ -3,20 +3,17 @@
  * and searchd does. Exit status 1 when a figure is off by more than 30 % without a stated reason. Loopback only; ends by
  * itself within two minutes.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram } from '../../src/commands/arguments.ts';
 import type { Inputs } from '../../src/operations/capacity/inputs.ts';
 import { REFILLED_AT } from '../../src/operations/capacity/popularity.ts';
 import { closedLoop, openLoop } from '../http-driver/loops.ts';
-import { originOf } from '../labs/kit/machine.ts';
-import { publishFinding } from '../labs/kit/publish.ts';
 import { createZipf } from '../traffic/zipf.ts';
-import { comparedRows, type Measured, rowsText, statusOf, tableFinding } from './plan-rows.ts';
+import { comparedRows, rowsText, statusOf, tableFinding } from './plan-rows.ts';
 import { between, type PlanStack, type Reading, SETTINGS, startPlanStack } from './plan-stack.ts';
+import { originHere, publishMeasured, say } from './rehearse.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const PAGE = join(ROOT, 'src/operations/capacity/README.md');
+const PAGE = 'src/operations/capacity/README.md';
 const RATE = 300;
 const KEYS = 3000;
 const EXPONENT = 1;
@@ -45,36 +42,28 @@ const PROGRAM: Program = {
 process.exitCode = await runProgram(PROGRAM, check);
 
 async function check(words: ParsedArguments): Promise<number> {
-  const origin = await originOf(ROOT, ['node', 'redis-server']);
-  const stack = await startPlanStack(FILLED, say);
-  let measured: Measured;
-  let inputs: Inputs;
-  try {
-    const tiers = await measureTiers(stack);
-    const load = startLoad(stack);
-    try {
-      const steady = await measureSteady(stack, tiers);
-      const flush = await measureFlush(stack, steady.judged.engineLoad);
-      measured = { ...tiers, ...steady.judged, ...flush };
-      inputs = steady.inputs;
-    } finally {
-      load.stop();
-    }
-  } finally {
-    await stack.stop();
-  }
-  const rows = comparedRows(inputs, { exponent: EXPONENT, keys: KEYS }, measured);
+  const origin = await originHere('redis-server');
+  await using ends = new AsyncDisposableStack();
+  const stack = await startPlanStack(FILLED);
+  ends.defer(stack.stop);
+  const tiers = await measureTiers(stack);
+  const load = startLoad(stack);
+  ends.defer(load.stop);
+  const { judged, inputs } = await measureSteady(stack, tiers);
+  const flush = await measureFlush(stack, judged.engineLoad);
+  const rows = comparedRows(inputs, { exponent: EXPONENT, keys: KEYS }, { ...tiers, ...judged, ...flush });
   console.log(`\n${rowsText(rows)}`);
   if (words.has('publish')) {
-    const tookSeconds = Math.round((Date.now() - Date.parse(origin.startedAt)) / 1000);
     const about = `${RATE} searches a second over ${KEYS} pages (Zipf, exponent ${EXPONENT}), ttl ${SETTINGS.ttlMs / 1000} s`;
-    publishFinding(
-      { version: 2, finding: tableFinding(rows, about), command: 'npm run plan:check', ...origin, tookSeconds },
-      PAGE,
-    );
+    publishMeasured(tableFinding(rows, about), 'npm run plan:check', origin, PAGE);
   }
   return statusOf(rows);
 }
+
+/** The figures of a run; `cores` are of both processes, `connections` of the shard with the most. */
+export type Measured = Awaited<ReturnType<typeof measureTiers>> &
+  ReturnType<typeof figuresOf> &
+  Awaited<ReturnType<typeof measureFlush>>;
 
 /** Misses at both processes, then the pages of each at the other (L2), then all of them again (L1). */
 async function measureTiers(stack: PlanStack) {
@@ -193,8 +182,4 @@ async function measureFlush(stack: PlanStack, steady: number) {
   // The first two seconds hold the whole peak, so every later window may be the one that is near.
   const back = ratesOver(2000).find(({ middleMs, perSecond }) => middleMs > 1000 && perSecond <= REFILLED_AT * steady);
   return { amplification: peak / steady, refillMs: back?.middleMs ?? Number.NaN };
-}
-
-function say(text: string): void {
-  console.log(`  ${text}`);
 }

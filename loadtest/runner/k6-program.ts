@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { CannotRun } from '../judge/record.ts';
-import { defined } from '../sample/sample.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
 import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
 
@@ -86,7 +85,7 @@ interface EnvironmentOptions extends Pick<RunOptions, 'baseUrls' | 'adminUrls' |
 }
 
 /** The variables of a script. Options that were not given are left out: the script has its own defaults. */
-export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<string, string>> {
+export function k6Environment(wanted: EnvironmentOptions): NodeJS.ProcessEnv {
   const { id, baseUrls, adminUrls, adminToken, baseRps, queries, numbers } = wanted;
   const wishes = Object.entries({ ...numbers, 'base-rps': baseRps }) as [NumberName, number][];
   return {
@@ -94,7 +93,7 @@ export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<strin
     BASE_URL: baseUrls.join(','),
     ADMIN_URL: adminUrls.join(','),
     // Not as an argument: arguments are visible in the list of processes.
-    ...defined({ ADMIN_TOKEN: adminToken }),
+    ADMIN_TOKEN: adminToken,
     QUERIES: queries,
     ...Object.fromEntries(wishes.map(([name, value]) => [RANGES[name].variable, String(value)])),
   };
@@ -115,7 +114,7 @@ export interface K6Script {
   readonly program: K6Program;
   /** The script. */
   readonly file: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /**

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installParts } from './parts.ts';
 import {
   BUILT_FILE,
   builtEngine,
@@ -37,9 +37,7 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
     ...(serverOf(plan) === SPHINX ? ['sphinx'] : []),
     ...(plan.prometheus === undefined ? [] : ['prometheus']),
   ];
-  const install = join(import.meta.dirname, 'install.ts');
-  const installed = spawnSync(process.execPath, [install, ...wanted], { stdio: 'inherit' });
-  if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
+  installParts(wanted);
   for (const { nodes, folder } of plan.clusters.filter((cluster) => !isFormed(cluster))) await remove(nodes, folder);
   await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
   mkdirSync(plan.folder, { recursive: true });
