@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answered, Load } from '../../../loadtest/rehearsal/load.ts';
-import { type ComparedRow, isMet, rowsText } from '../../../loadtest/rehearsal/plan-rows.ts';
 import {
   addedP99,
   compareInTurns,
@@ -64,30 +63,4 @@ describe('windows of the load', () => {
     assert.deepEqual([off.length, on.length], [4, 4]);
     assert.deepEqual(turns, [false, true, false, true, false]);
   });
-});
-
-const row = (measured: number, known?: ComparedRow['known']): ComparedRow => ({
-  what: 'pages',
-  predicted: 100,
-  measured,
-  text: String,
-  known,
-});
-const known = { why: 'a bound', least: 0.2, most: 1 };
-
-test('a figure within 30 % of its prediction is met, and no other one without a reason', () => {
-  assert.deepEqual(
-    [69, 70, 100, 130, 131].map((measured) => isMet(row(measured))),
-    [false, true, true, true, false],
-  );
-});
-
-test('a reason has bounds of its own, and is shown only where it is needed', () => {
-  assert.deepEqual(
-    [19, 20, 129, 131].map((measured) => isMet(row(measured, known))),
-    [false, true, true, false],
-  );
-  assert.match(rowsText([row(20, known)]), /0\.2\s×: a bound/);
-  assert.match(rowsText([row(90, known)]), /0\.9\s×: within 30 %/);
-  assert.match(rowsText([row(131, known), row(131)]), /1\.3\s×: NO[\s\S]*1\.3\s×: NO/);
 });
