@@ -36,9 +36,16 @@ export type ToxicProxy = Awaited<ReturnType<Toxiproxy['proxy']>>;
 
 const HOST = '127.0.0.1';
 
-/** @throws when the program can be neither found nor built, see `toxiproxyProgram`. */
+/** @throws when the program can be neither found nor built, with one line that says which command helps. */
 export async function startToxiproxy() {
-  const command = await toxiproxyProgram();
+  const command = await goProgram({
+    name: 'toxiproxy',
+    // The last that any Go at hand can build: Debian 12's own is 1.19.
+    version: 'v2.5.0',
+    from: { module: 'github.com/Shopify/toxiproxy/v2/cmd/server' },
+    // Half a minute.
+    limitMs: 5 * 60_000,
+  });
   const [port] = await freePorts(1);
   const directory = await mkdtemp(join(tmpdir(), 'serpcache-toxiproxy-'));
   const api = `http://${HOST}:${port}`;
@@ -97,18 +104,4 @@ export async function startToxiproxy() {
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-/**
- * The toxiproxy server's path. When it is not in the user's cache yet it is built there, in half a minute.
- * @throws with one line that says which command helps, or with the words of Go.
- */
-function toxiproxyProgram(): Promise<string> {
-  return goProgram({
-    name: 'toxiproxy',
-    // The last that any Go at hand can build: Debian 12's own is 1.19.
-    version: 'v2.5.0',
-    module: 'github.com/Shopify/toxiproxy/v2/cmd/server',
-    limitMs: 5 * 60_000,
-  });
 }

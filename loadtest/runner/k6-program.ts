@@ -38,8 +38,9 @@ export async function k6Program(named: string | undefined, say: (text: string) =
     say(`${path} is k6 ${version}; the scripts need ${LEAST_K6} or newer`);
   }
   try {
-    const build = { name: 'k6', module: 'go.k6.io/k6', leastGo: LEAST_GO, limitMs: BUILD_LIMIT_MS };
-    return { path: await goProgram({ ...build, version: pinned }), version: pinned };
+    const from = { module: 'go.k6.io/k6' };
+    const build = { name: 'k6', version: pinned, from, leastGo: LEAST_GO, limitMs: BUILD_LIMIT_MS };
+    return { path: await goProgram(build), version: pinned };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${reason}; or install k6 ${LEAST_K6} or newer, or name one with --k6 FILE (K6)`);

@@ -142,7 +142,7 @@ async function together(
       return node;
     };
     await start(add, nodes);
-    return { nodes, stop, ...(tls && { ca: tls.ca }) };
+    return { nodes, stop, ca: tls?.ca };
   } catch (error) {
     await stop();
     throw error;
