@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { constants, existsSync } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -41,7 +41,7 @@ export async function goProgram(wanted: GoProgram): Promise<string> {
   const { name, version, from, limitMs } = wanted;
   const cache = cacheFolder();
   const program = join(cache, `${name}-${version}`);
-  if (await isProgram(program)) return program;
+  if (isProgram(program)) return program;
   const go = await goFor(wanted);
 
   await mkdir(cache, { recursive: true });
@@ -65,27 +65,26 @@ export async function goProgram(wanted: GoProgram): Promise<string> {
 }
 
 /** Whether a file may be executed. Every folder may, so it has to be a file. */
-export async function isProgram(file: string): Promise<boolean> {
+export function isProgram(file: string): boolean {
   try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
   } catch {
     return false;
   }
 }
 
 /** The paths of programs with this name, in the order of PATH. */
-export async function inPath(name: string, further: readonly string[] = []): Promise<readonly string[]> {
+export function inPath(name: string, further: readonly string[] = []): readonly string[] {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''), ...further];
   const files = [...new Set(folders)].map((folder) => join(folder, name));
-  const there = await Promise.all(files.map(isProgram));
-  return files.filter((_, at) => there[at]);
+  return files.filter(isProgram);
 }
 
 type Go = Awaited<ReturnType<typeof ask>>;
 
 async function goFor({ name, leastGo }: GoProgram): Promise<string> {
-  const candidates = async (): Promise<readonly Go[]> => Promise.all((await inPath('go', GO_FOLDERS)).map(ask));
+  const candidates = async (): Promise<readonly Go[]> => Promise.all(inPath('go', GO_FOLDERS).map(ask));
   let found = await candidates();
   let suited = suitedGo(found, leastGo);
   const problem = suited === undefined ? await installGo(leastGo) : undefined;
