@@ -140,7 +140,7 @@ interface Writing {
   readonly count: number;
   readonly bytes: number;
   readonly pauseMs: number;
-  /** Of each value; absent: another one each time. */
+  /** The name of each value; absent: another one each time. */
   readonly name?: string;
 }
 

@@ -33,7 +33,7 @@ export async function startEngineServer(options: EngineServerOptions) {
     port,
     /** The proxy in front of the agent that holds half of the documents; undefined for the layout `plain`. */
     agent: agent as TcpProxy | undefined,
-    /** Of the running process, or of the last one. */
+    /** That of the running process, or of the last one. */
     pid: () => searchd.process.pid,
     /** Number of index rotations in its log. */
     rotations: () => rotations(join(directory, 'searchd.log')),
