@@ -37,6 +37,13 @@ export function repeated(pauseMs: number, work: () => Promise<unknown>): () => P
   };
 }
 
+/** One end for several things that were begun: the last one ends first. */
+export function inReverse(...ends: readonly (() => unknown)[]): () => Promise<void> {
+  return async () => {
+    for (const end of ends.toReversed()) await end();
+  };
+}
+
 interface Address {
   readonly host: string;
   readonly port: number;
@@ -130,10 +137,7 @@ return 1`;
 function overConnection(node: Address, pauseMs: number, work: (socket: Socket) => Promise<void>): () => Promise<void> {
   const connection = opened(node);
   const end = repeated(pauseMs, async () => work(await connection));
-  return async () => {
-    await end();
-    (await connection).destroy();
-  };
+  return inReverse(async () => (await connection).destroy(), end);
 }
 
 interface Writing {
@@ -204,7 +208,11 @@ export async function farLimiter({ patients, directory, env, examine }: DoctorHa
   const startedMs = performance.now();
   await wire.shape('replies', ['tbf', 'rate', '50mbit', 'burst', '2kb', 'latency', '40ms']);
   await cars.command('SET', 'other:far', 'x'.repeat(VALUE_BYTES));
-  const ends = Array.from({ length: 4 }, () => reading(cars, 'other:far', VALUE_BYTES, 100));
+  const end = inReverse(
+    () => cars.command('DEL', 'other:far'),
+    () => wire.shape('replies', undefined),
+    ...Array.from({ length: 4 }, () => reading(cars, 'other:far', VALUE_BYTES, 100)),
+  );
   try {
     const alone = await examine();
     const [program = 'nsenter', ...words] = wire.through;
@@ -217,8 +225,6 @@ export async function farLimiter({ patients, directory, env, examine }: DoctorHa
       .catch((error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? '' }));
     return { alone, merged: JSON.parse(merged.stdout) as Report, seconds: (performance.now() - startedMs) / 1000 };
   } finally {
-    for (const end of ends) await end();
-    await wire.shape('replies', undefined);
-    await cars.command('DEL', 'other:far');
+    await end();
   }
 }

@@ -5,12 +5,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { columns } from '../../src/commands/terminal.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/report.ts';
 import { FAULTS, type Fault, PAIRS } from './doctor-faults.ts';
 import { type DoctorHarness, startDoctorHarness } from './doctor-harness.ts';
-import { farLimiter } from './doctor-provoke.ts';
-import { chosenNames, type Figure, findingOf, originHere, publishMeasured, say, tableOf } from './rehearse.ts';
+import { farLimiter, inReverse } from './doctor-provoke.ts';
+import { chosenNames, type Figure, findingOf, originHere, publishMeasured, say } from './rehearse.ts';
 
 const PAGE = 'src/operations/doctor/README.md';
 const X1 = 100;
@@ -151,7 +152,7 @@ async function provoked(harness: DoctorHarness, part: Row['part'], faults: reado
   try {
     seen = await watch(isSeen);
   } finally {
-    for (const end of ends.toReversed()) await end();
+    await inReverse(...ends)();
   }
   const cleared = await watch(
     (report) => graveOf(report).every(({ check }) => before.has(check)) && !hasAny(report, expected, before),
@@ -230,14 +231,11 @@ function figureOf(row: Row): Figure & { readonly scenario: string } {
 }
 
 function textOf(rows: readonly Row[]): string {
-  const head = ['fault', 'finding', 'seen', 'cleared', 'untrue', 'met'];
   const seconds = (value: number | undefined): string => (value === undefined ? '–' : `${value.toFixed(0)} s`);
-  const table = tableOf(
-    head,
-    rows.map(({ what, expected, seenSeconds, clearedSeconds, untrue, met }) => [
-      ...[what, expected, seconds(seenSeconds), seconds(clearedSeconds), String(untrue.length), met ? 'yes' : 'NO'],
-    ]),
-  );
+  const cells = rows.map(({ what, expected, seenSeconds, clearedSeconds, untrue, met }) => [
+    ...[what, expected, seconds(seenSeconds), seconds(clearedSeconds), String(untrue.length), met ? 'yes' : 'NO'],
+  ]);
+  const table = columns(cells, ['fault', 'finding', 'seen', 'cleared', 'untrue', 'met']);
   const untrue = rows.flatMap((row) => row.untrue.map((finding) => `untrue during “${row.what}”: ${finding}`));
   const provokedChecks = new Set(rows.flatMap(({ expected }) => expected.split(', ')));
   const own = CHECKS.filter(({ id }) => provokedChecks.has(id)).length;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, UsageError } from '../../src/commands/arguments.ts';
+import { columns } from '../../src/commands/terminal.ts';
 import { verdictOf } from '../labs/kit/claims.ts';
 import type { Claim, Finding } from '../labs/kit/finding.ts';
 import { originOf } from '../labs/kit/machine.ts';
@@ -61,7 +62,7 @@ export async function runScenarios<Parts>(scenarios: Scenarios<Parts>, parts: Pa
   }
   const rows = figures.map((one) => [one.scenario, one.what, one.value, one.target, one.met ? 'yes' : 'NO']);
   return {
-    table: tableOf(['scenario', 'figure', 'measured', 'target', 'met'], rows),
+    table: columns(rows, ['scenario', 'figure', 'measured', 'target', 'met']),
     figures,
     exitCode: figures.every(({ met }) => met) ? EXIT.passed : EXIT.failed,
   };
@@ -113,14 +114,6 @@ export function publishMeasured(
 
 export function say(text: string): void {
   console.log(`  ${text}`);
-}
-
-/** In Markdown. */
-export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
 }
 
 export function percent(ratio: number): string {

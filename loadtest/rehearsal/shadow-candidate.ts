@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { columns } from '../../src/commands/terminal.ts';
 import type { ShadowFigures } from '../../src/operations/shadow/figures.ts';
 import { all, clusterOk, until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
 import { replicaAt } from './harness.ts';
-import { type Figure, percent, type Scenario, say, tableOf } from './rehearse.ts';
+import { type Figure, percent, type Scenario, say } from './rehearse.ts';
 import {
   endOfShadow,
   READS,
@@ -47,7 +48,7 @@ export const warmUp: Scenario<ShadowRehearsal> = {
       await follow(1, ALL_POINTS);
     });
     const { verdict, figures } = await operator.status(VERDICT_SECONDS);
-    console.log(`\n${tableOf(CURVE_HEAD, curve.map(curveRow))}\n`);
+    console.log(`\n${columns(curve.map(curveRow), CURVE_HEAD)}\n`);
     sayCriteria(verdict);
     const last = gapOf(curve.at(-1)?.figures);
     return [

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import project from '../../package.json' with { type: 'json' };
 import { CannotRun } from '../judge/record.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
 import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
@@ -28,9 +28,10 @@ export interface K6Program {
  * @throws with one line that names the command that helps.
  */
 export async function k6Program(named: string | undefined, say: (text: string) => void): Promise<K6Program> {
-  const pinned = await pinnedVersion();
+  // The version with which the scripts are tested.
+  const pinned = project.config.k6;
   if (named !== undefined) return namedProgram(resolve(named), pinned, say);
-  for (const path of await inPath('k6')) {
+  for (const path of inPath('k6')) {
     const version = await versionOf(path);
     if (version === undefined) continue;
     // A release candidate, `v1.8.0-rc1`, counts as the release.
@@ -47,16 +48,8 @@ export async function k6Program(named: string | undefined, say: (text: string) =
   }
 }
 
-/** `config.k6` of package.json: the version with which the scripts are tested. */
-async function pinnedVersion(): Promise<string> {
-  const file = join(import.meta.dirname, '..', '..', 'package.json');
-  const { config } = JSON.parse(await readFile(file, 'utf8')) as { readonly config?: { readonly k6?: string } };
-  if (config?.k6 === undefined) throw new Error('package.json does not say which k6: config.k6 is missing');
-  return config.k6;
-}
-
 async function namedProgram(path: string, pinned: string, say: (text: string) => void): Promise<K6Program> {
-  if (!(await isProgram(path))) throw new Error(`--k6 (or K6): ${path} is no program`);
+  if (!isProgram(path)) throw new Error(`--k6 (or K6): ${path} is no program`);
   const version = await versionOf(path);
   if (version === undefined) throw new Error(`--k6 (or K6): ${path} is not k6: it does not tell its version`);
   return noteVersion({ path, version }, pinned, say);

@@ -146,7 +146,7 @@ export function pinsOf(allowed: string): Pins | undefined {
 export async function pinsHere(say: (text: string) => void): Promise<Pins | undefined> {
   const pins = pinsOf(processorsHere());
   if (pins === undefined) say('one core for everything: k6 and serpcache are not kept apart');
-  else if ((await inPath('taskset')).length === 0) say('no taskset here: k6 and serpcache are not kept apart');
+  else if (inPath('taskset').length === 0) say('no taskset here: k6 and serpcache are not kept apart');
   else return pins;
   return undefined;
 }
