@@ -7,7 +7,7 @@ import { runDriver } from '../kit/driven.ts';
 import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { busyOf, limitOf } from '../kit/meters.ts';
+import { limitOf } from '../kit/meters.ts';
 import { randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { alternately } from '../kit/rounds.ts';
@@ -77,10 +77,9 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'htb, no burst named', isRight: false, ...htb() },
 ];
 
-export interface LimiterRow {
+export interface LimiterRow extends Pick<Latency, 'p50Ms' | 'p99Ms' | 'maxMs'> {
   readonly variant: Variant;
   readonly seconds: number;
-  readonly p99Ms: number;
   /** Share of all reads without a page within the deadline, or not sent because of those before. */
   readonly lateShare: number;
   readonly limiter?: LimiterState;
@@ -88,7 +87,6 @@ export interface LimiterRow {
   readonly refusedShare: number;
   readonly pagesPerSecond: number;
   readonly bytesPerSecond: number;
-  readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
   readonly limit: Limit;
 }
 
@@ -137,9 +135,9 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         ['pages in time', 'per-second', (row) => row.pagesPerSecond],
         ['throughput', 'bytes-per-second', (row) => row.bytesPerSecond],
         ['of the rate', 'share', usedShare],
-        ['p50', 'ms', (row) => row.latencyMs.p50],
-        ['p99', 'ms', (row) => row.latencyMs.p99],
-        ['longest', 'ms', (row) => row.latencyMs.max],
+        ['p50', 'ms', (row) => row.p50Ms],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['longest', 'ms', (row) => row.maxMs],
         ['late', 'share', (row) => row.lateShare - row.refusedShare],
         ['not asked', 'share', (row) => row.refusedShare],
       ],
@@ -155,8 +153,8 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
       shape: 'bars',
       isLog: true,
       series: [
-        { name: 'p50', of: ({ latencyMs }) => latencyMs.p50 },
-        { name: 'p99', of: ({ latencyMs }) => latencyMs.p99 },
+        { name: 'p50', of: ({ p50Ms }) => p50Ms },
+        { name: 'p99', of: ({ p99Ms }) => p99Ms },
       ],
     }),
   ],
@@ -238,13 +236,14 @@ async function measureRow(
   return {
     variant,
     seconds: reads.seconds,
-    latencyMs: reads.latencyMs,
-    p99Ms: reads.latencyMs.p99,
+    p50Ms: reads.p50Ms,
+    p99Ms: reads.p99Ms,
+    maxMs: reads.maxMs,
     lateShare: share(reads.late + reads.refused),
     refusedShare: share(reads.refused),
     pagesPerSecond: reads.inTime / reads.seconds,
     bytesPerSecond: reads.pageBytes / reads.seconds,
-    limit: limitOf(busyOf(cores, reads)),
+    limit: limitOf({ storeCores: cores, generatorCores: reads.processorSeconds / reads.seconds }),
     limiter: limiterState,
   };
 }

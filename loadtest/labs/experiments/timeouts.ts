@@ -145,7 +145,7 @@ function spellTable(title: string, load: Load, { rows, calm }: LoadMeasured): Fi
     ],
     name: ({ name }) => name,
     columns: [
-      ['answered', 'per-second', (row) => row.answeredPerSecond],
+      ['answered', 'per-second', (row) => row.perSecond],
       ['lost', 'share', (row) => row.lostShare],
       ['of those never sent', 'share', (row) => (row.lostShare > 0 ? row.unsentShare : undefined)],
       [`mean of all, lost at ${DEADLINE_MS} ms`, 'ms', (row) => row.meanOfAllMs],
@@ -221,7 +221,8 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
       variant,
       figures: await run(variant, `round ${before.length + 1}`, SPELL_SECONDS, HOLDS),
     }),
-    waitedShareOf,
+    // Lower in the round in which the machine was quieter for the store: the choice does not depend on the result.
+    ({ figures }) => figures.waitedShare,
   );
   await lab.clear();
   return { rows, calm, neighbourShare: share };
@@ -230,37 +231,25 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
 /** One in a hundred: below it a p99 is that of answers. */
 const SLOW_SHARE = 0.01;
 
-export function figuresOf({ load, opened, mostOpen, waitedShare }: SpellRun) {
-  const { answered, errors, latencyMs, eachSecond, storeCores, limit } = load;
+export function figuresOf({ load, ...spell }: SpellRun) {
+  const { answered, errors, eachSecond } = load;
   const lost = errors.late + errors.broken + errors.refused + errors.unsent;
   const all = Math.max(1, answered + lost);
   const isSlow = (second: DrivenSecond): boolean => second.failed > SLOW_SHARE * (second.answered + second.failed);
   const first = eachSecond.findIndex(isSlow);
   const last = eachSecond.findLastIndex(isSlow);
   return {
-    opened,
-    mostOpen,
-    waitedShare,
-    storeCores,
-    limit,
-    eachSecond,
-    answeredPerSecond: load.perSecond,
+    ...load,
+    ...spell,
     /** Share of all commands: not answered by the deadline, or lost with a connection. */
     lostShare: lost / all,
     /** Share of the lost commands: given up before they were sent, as by a breaker. */
     unsentShare: errors.unsent / Math.max(1, lost),
-    p50Ms: latencyMs.p50,
-    p99Ms: latencyMs.p99,
     /** Mean of all commands, a lost one counted at the deadline. */
-    meanOfAllMs: (answered * latencyMs.mean + lost * DEADLINE_MS) / all,
+    meanOfAllMs: (answered * load.meanMs + lost * DEADLINE_MS) / all,
     /** Whole seconds from the first to the last in which more than one of a hundred was lost. */
     slowSeconds: last < 0 ? 0 : last - first + 1,
     /** The last second was still one of them, so the slow time may have been longer. */
     isSlowAtEnd: last >= 0 && last === eachSecond.length - 1,
   };
-}
-
-/** Lower in the round in which the machine was quieter for the store: the choice does not depend on the result. */
-export function waitedShareOf({ figures }: { readonly figures: Figures }): number {
-  return figures.waitedShare;
 }

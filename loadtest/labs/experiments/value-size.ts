@@ -102,7 +102,7 @@ export const valueSize = defineExperiment({
         `HSET into a hash of ${countText(fields)} fields${pipeline === 1 ? '' : `, ${pipeline} at once`}`,
       columns: [
         ['rate', 'per-second', (row) => row.perSecond],
-        ['p99', 'ms', (row) => row.latencyMs.p99],
+        ['p99', 'ms', (row) => row.p99Ms],
         ['cores of store', 'cores', (row) => row.storeCores],
         ['store per command', 'us', (row) => row.storeUs],
       ],

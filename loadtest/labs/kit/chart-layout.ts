@@ -1,7 +1,7 @@
 import { linearScale, logTicks, roundTicks } from '../../../src/report/plot/frame.ts';
 import { h } from '../../../src/report/tree.ts';
-import type { Chart, Unit } from './finding.ts';
-import { valueText } from './text.ts';
+import type { Chart } from './finding.ts';
+import { type Unit, valueText } from './text.ts';
 
 /** The axis of values. */
 export interface ChartScale {

@@ -7,7 +7,6 @@ import type { Chart, Finding, Series } from './finding.ts';
 import { EDGE_PX, PICTURE_PX, pictureSvg } from './picture.ts';
 import { valueText } from './text.ts';
 
-const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const PLOT_PX = 280;
 const TICK = { fontPx: 12 } as const;
 const LOGARITHMIC = 'logarithmic';
@@ -243,27 +242,18 @@ const POINTS: readonly string[] = [
   'M-2.500-4.800h5l2.800 4.800l-2.800 4.800h-5l-2.800-4.800z',
 ];
 
-/** A look for each series. If there are as many published series as measured ones, the pairs have the same colour. */
+/** A look for each series. */
 export function looksOf({ series }: Chart): readonly Look[] {
-  const published = series.filter(isPublished);
-  const isPaired = published.length * 2 === series.length;
-  return series.map((one, at) => {
-    const own = isPaired ? series.filter((other) => isPublished(other) === isPublished(one)).indexOf(one) : at;
-    return lookOf(own % INKS.length, isPublished(one));
+  return series.map((one, index) => {
+    const at = index % INKS.length;
+    const isHollow = one.isPublished === true;
+    return { style: `s${at}`, isStriped: at >= STRIPED_FROM, point: POINTS[at] ?? '', isHollow };
   });
-}
-
-function lookOf(at: number, isHollow: boolean): Look {
-  return { style: `s${at}`, isStriped: at >= STRIPED_FROM, point: POINTS[at] ?? '', isHollow };
 }
 
 /** The name of a series, marked if it was published. */
 function seriesName({ name, isPublished }: Series): string {
   return isPublished && !/publish/i.test(name) ? `${name} (published)` : name;
-}
-
-function isPublished(series: Series): boolean {
-  return series.isPublished === true;
 }
 
 /** A chart with its layout in pixels of the picture. */
@@ -281,28 +271,14 @@ interface Drawing {
 /** Room above the axis for the text of a value at its end. */
 const HEAD_PX = 20;
 
-/** `<name>.svg`, or `<name>-<id>.svg`. @throws unless both consist of lower-case words. */
+/** `<name>.svg`, or `<name>-<id>.svg`. */
 export function plotFile(name: string, id: string): string {
-  const check = (what: string, word: string): void => {
-    if (NAME.test(word)) return;
-    throw new Error(
-      `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
-    );
-  };
-  check('finding', name);
-  if (id !== '') check('chart', id);
   return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
 }
 
-/** The SVG of all charts of a finding by file name. @throws when two have the same name. */
+/** The SVG of all charts of a finding by file name. */
 export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
-  const drawn = new Map<string, string>();
-  for (const chart of charts) {
-    const file = plotFile(name, chart.id);
-    if (drawn.has(file)) throw new Error(`${name} has two charts with the id ${JSON.stringify(chart.id)}`);
-    drawn.set(file, chartSvg(chart));
-  }
-  return drawn;
+  return new Map(charts.map((chart) => [plotFile(name, chart.id), chartSvg(chart)]));
 }
 
 /** The colours of all looks, and of text on them. */

@@ -1,3 +1,5 @@
+import type { Unit } from './text.ts';
+
 /** Folders beside a page: a JSON file for each section, and the plots of all sections. */
 export const [RECORDS, PLOTS] = ['records', 'plots'];
 
@@ -46,20 +48,6 @@ export interface Column {
   readonly name: string;
   readonly unit: Unit;
 }
-
-/** The kind of a number: a share is between 0 and 1, times is a ratio, cores are busy cores. */
-export type Unit =
-  | 'per-second'
-  | 'bytes-per-second'
-  | 'ms'
-  | 'us'
-  | 'seconds'
-  | 'bytes'
-  | 'count'
-  | 'share'
-  | 'times'
-  | 'cores'
-  | 'text';
 
 export interface Row {
   /** The varied setting: `pipeline of 50`. */

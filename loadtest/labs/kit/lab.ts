@@ -127,7 +127,7 @@ export interface Lab {
   readonly servers: readonly string[];
 }
 
-interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
+export interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
   /** Replaces the duration that an experiment wants. */
   readonly rowSeconds?: number;
   readonly servers?: readonly string[];

@@ -1,9 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, hostname, release, tmpdir, totalmem, type } from 'node:os';
 import { basename, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { Machine } from '../../judge/record.ts';
 import type { FindingRecord } from './finding.ts';
+import { systemPath } from './programs.ts';
 import { plainText } from './text.ts';
 
 /**
@@ -80,9 +82,9 @@ const NAMES: Readonly<Record<string, string>> = { nginx: 'nginx', varnishd: 'Var
 const VERSION = /(?<![\d.:])(?!(?:\d+\.){3}\d)\d+\.\d\w*(?:\.\w+)*/;
 /** `Redis server v=7.0.15`, `git version 2.39.5`, `dragonfly v1.27.1` */
 const BETWEEN = /(?:[\s:=,(/-]|\b(?:server|version|v)\b|(?<=\s)v)+$/i;
-const [LIMIT_MS, MAX_OUTPUT, MAX_WORD] = [3000, 4000, 40];
-/** Folders of servers on Debian that are only in root's PATH. */
-const FOLDERS = '/usr/local/sbin:/usr/sbin';
+const [LIMIT_MS, MAX_WORD] = [3000, 40];
+
+const run = promisify(execFile);
 
 /** `Redis 7.0.15`; undefined when the program is missing or prints no version. @param program a name or a path. */
 async function programWords(program: string): Promise<string | undefined> {
@@ -108,24 +110,14 @@ export function versionWords(program: string, said: string): string | undefined 
 }
 
 /** The output of a program with one option, on both streams, within three seconds; '' when it cannot be started. */
-function answerOf(program: string, option: string): Promise<string> {
-  return new Promise((answer) => {
-    const path = program.includes('/') ? resolve(program) : program;
-    let said = '';
-    const child = spawn(path, [option], {
-      // A server that ignores the option and starts writes its files there.
-      cwd: tmpdir(),
-      env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:${FOLDERS}`, LC_ALL: 'C' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: LIMIT_MS,
-      killSignal: 'SIGKILL',
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(0, MAX_OUTPUT);
-      });
-    }
-    child.once('error', () => answer(''));
-    child.once('close', () => answer(said));
-  });
+async function answerOf(program: string, option: string): Promise<string> {
+  const path = program.includes('/') ? resolve(program) : program;
+  const { stdout = '', stderr = '' } = await run(path, [option], {
+    // A server that ignores the option and starts writes its files there.
+    cwd: tmpdir(),
+    env: { ...process.env, ...systemPath(), LC_ALL: 'C' },
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  }).catch((error: { readonly stdout?: string; readonly stderr?: string }) => error);
+  return stdout + stderr;
 }

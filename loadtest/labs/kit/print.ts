@@ -47,6 +47,11 @@ export function aligned(table: readonly (readonly string[])[], isFigure: readonl
   );
 }
 
+/** Two columns for a help text. */
+export function columns(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
+  return aligned(rows, [false, false]).map((line) => `  ${line}`);
+}
+
 /** A text in lines of at most 110 characters. @param indent of all lines but the first. @param first indent of the first line. */
 export function wrapped(text: string, indent = '', first = ''): readonly string[] {
   const lines: string[] = [];

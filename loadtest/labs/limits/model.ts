@@ -71,14 +71,8 @@ export function createVirtualTime() {
 
   const schedule = (atMs: number, run: () => void): Timer => {
     const timer: Timer = { atMs: Math.max(nowMs, atMs), run, cancelled: false };
-    let [low, high] = [0, timers.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      // Timers of the same time run in the order in which they were set.
-      if ((timers[middle] as Timer).atMs > timer.atMs) low = middle + 1;
-      else high = middle;
-    }
-    timers.splice(low, 0, timer);
+    // Timers of the same time run in the order in which they were set.
+    timers.splice(timers.findLastIndex((other) => other.atMs > timer.atMs) + 1, 0, timer);
     return timer;
   };
 
@@ -104,6 +98,6 @@ export function createVirtualTime() {
       nowMs = endMs;
     },
     /** Restores the timers of the process. */
-    close: () => Object.assign(globalThis, real),
+    [Symbol.dispose]: () => Object.assign(globalThis, real),
   };
 }

@@ -2,16 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
 import type { Cores, Lab } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
+import type { Backend } from './backend.ts';
 import { type FullSpeed, fullSpeed, httpDriven } from './driven.ts';
-import { type Backend, LONG, type Peer, type Sizes, type Try } from './peer.ts';
+import { LONG, type Peer, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
-
-/** Cost of one replica: CPU time for cached pages, memory for keeping them. */
-interface Served {
-  readonly page?: PageFigures;
-  readonly many?: PageFigures;
-  readonly memory: MemoryFigures | undefined;
-}
 
 interface ServingOptions {
   readonly lab: Lab;
@@ -24,41 +18,41 @@ interface ServingOptions {
   readonly attempt: Try;
 }
 
-interface Runner {
-  readonly peer: Peer;
-  readonly replicas: Replicas;
-  readonly memory: MemoryFigures | undefined;
-  readonly page: PageRound[];
-  readonly many: PageRound[];
-}
-
 /**
  * All peers run at the same time and take turns, A B C, A B C, so that disturbances hit all of them. The others
  * are idle meanwhile.
  */
-export async function measureServing(options: ServingOptions): Promise<ReadonlyMap<Peer, Served>> {
-  const { lab, peers, sizes, attempt } = options;
-  const runners: Runner[] = [];
+export async function measureServing(options: ServingOptions) {
+  const { lab, peers, paths, sizes, seconds, attempt } = options;
+  const runners: Awaited<ReturnType<typeof begin>>[] = [];
   for (const peer of peers) {
     const runner = await attempt(peer, 'it serves no cached pages', () => begin(options, peer));
     if (runner !== undefined) runners.push(runner);
   }
   for (let round = 1; round <= sizes.rounds; round += 1) {
-    for (const runner of runners) {
+    for (const { peer, replicas, rounds } of runners) {
       // A peer that failed once is not measured again: half of the rounds is no figure.
-      if (runner.page.length < round - 1) continue;
-      lab.say(`cached pages, round ${round} of ${sizes.rounds}: ${runner.peer.name}`);
-      await attempt(runner.peer, 'cached pages were not measured', () => oneRound(options, runner));
+      if (rounds.length < round - 1) continue;
+      lab.say(`cached pages, round ${round} of ${sizes.rounds}: ${peer.name}`);
+      await attempt(peer, 'cached pages were not measured', async () => {
+        const load = { paths: paths.slice(0, sizes.pages), seconds, perSecond: sizes.perSecond };
+        const page = await pageRound(lab, replicas, { ...load, paths: load.paths.slice(0, 1) });
+        rounds.push({ page, many: await pageRound(lab, replicas, load) });
+      });
     }
   }
-  const served = new Map<Peer, Served>();
-  for (const { peer, replicas, memory, page, many } of runners) {
+  /** Cost of one replica: CPU time for cached pages, memory for keeping them. */
+  const served = new Map<Peer, { memory?: MemoryFigures; page?: PageFigures; many?: PageFigures }>();
+  for (const { peer, replicas, memory, rounds } of runners) {
     await replicas.stop();
-    const cores = coresFor(peer, lab.cores);
-    served.set(peer, {
-      memory,
-      ...(page.length === sizes.rounds && { page: pageFigures(page, cores), many: pageFigures(many, cores) }),
-    });
+    const figures = (of: 'page' | 'many') =>
+      rounds.length === sizes.rounds
+        ? pageFigures(
+            rounds.map((round) => round[of]),
+            coresFor(peer, lab.cores),
+          )
+        : undefined;
+    served.set(peer, { memory, page: figures('page'), many: figures('many') });
   }
   return served;
 }
@@ -72,7 +66,7 @@ export function coresFor(
 }
 
 /** Memory comes first: allocations left from a load at full speed would hide the memory of pages. */
-async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, peer: Peer): Promise<Runner> {
+async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, peer: Peer) {
   lab.say(`${peer.name}: one replica, ${sizes.pages} pages`);
   const replicas = await startReplicas(lab, backend, peer, { count: 1, ...LONG });
   try {
@@ -81,20 +75,11 @@ async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, pe
     lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
     const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, backend, replicas, more));
     await warmUp(lab, replicas, pages);
-    return { peer, replicas, memory, page: [], many: [] };
+    return { peer, replicas, memory, rounds: [] as { readonly page: PageRound; readonly many: PageRound }[] };
   } catch (error) {
     await replicas.stop();
     throw error;
   }
-}
-
-async function oneRound({ lab, paths, sizes, seconds }: ServingOptions, runner: Runner): Promise<void> {
-  const round = (pages: number) =>
-    pageRound(lab, runner.replicas, { paths: paths.slice(0, pages), seconds, perSecond: sizes.perSecond });
-  const page = await round(1);
-  const many = await round(sizes.pages);
-  runner.page.push(page);
-  runner.many.push(many);
 }
 
 /** One round of requests to one replica for cached pages. */

@@ -51,9 +51,9 @@ export function countReads(connections: number, nowMs: () => number) {
     failed: (): void => tally.failed('late'),
     end: () => {
       for (let connection = 0; connection < connections; connection += 1) gap(connection);
-      const { answered, errors, latencyMs } = tally.end();
+      const { answered, errors, p50Ms, p99Ms } = tally.end();
       const seconds = (nowMs() - startedMs) / 1000;
-      return { seconds, answered, failed: errors.late, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, longestGapMs };
+      return { seconds, answered, failed: errors.late, p50Ms, p99Ms, longestGapMs };
     },
   };
 }

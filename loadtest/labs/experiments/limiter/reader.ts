@@ -91,7 +91,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const all = Promise.all(reads);
   await Promise.race([all, sleep(AFTERWARDS_MS, undefined, { ref: false })]);
   for (let left = waiting; left > 0; left -= 1) took.answered(AFTERWARDS_MS);
-  return { seconds, processorSeconds, ...counts, latencyMs: took.end().latencyMs };
+  return { ...took.end(), seconds, processorSeconds, ...counts };
 }
 
 const plan: BurstPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));

@@ -145,8 +145,8 @@ export async function measureRow(
     seconds: ran.seconds,
     /** Replicas that followed before the row: only they can fall out. */
     attachedBefore,
-    p99Ms: ran.latencyMs.p99,
-    maxMs: ran.latencyMs.max,
+    p99Ms: ran.p99Ms,
+    maxMs: ran.maxMs,
     storeCores: ran.storeCores,
     limit: ran.limit,
     /** Replicas at the end. */

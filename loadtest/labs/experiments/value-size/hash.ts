@@ -110,16 +110,16 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
 
 /** Undefined: a busy machine answered nothing in the time of the row. The other figures of the row are still valid. */
 export function aloneRead(
-  { answered, latencyMs, receivedBytes }: Pick<LabDriven, 'answered' | 'latencyMs' | 'receivedBytes'>,
+  { answered, meanMs, receivedBytes }: Pick<LabDriven, 'answered' | 'meanMs' | 'receivedBytes'>,
   fields: number,
   executionUs: number,
 ) {
   if (answered === 0) return undefined;
   return {
     /** From sending the command to the whole reply. */
-    replyMs: latencyMs.mean,
+    replyMs: meanMs,
     /** One reply after the other until all fields were read. */
-    wholeMs: (latencyMs.mean * BIG_FIELDS) / fields,
+    wholeMs: (meanMs * BIG_FIELDS) / fields,
     replyBytes: receivedBytes / answered,
     /** By the store's own count: it does nothing else meanwhile. */
     executionUs,
@@ -158,9 +158,7 @@ export async function hashWrites(lab: Lab) {
         seconds: lab.seconds(WRITE_SECONDS),
         expectedPerSecond: before.at(-1)?.perSecond,
       });
-      /** Processor time of the store for one write. */
-      const storeUs = (ran.storeCores * 1e6) / ran.perSecond;
-      return { ...ran, fields, pipeline, storeUs };
+      return { ...ran, fields, pipeline };
     },
     ({ storeUs }) => storeUs,
   );

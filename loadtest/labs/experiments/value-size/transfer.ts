@@ -147,9 +147,7 @@ export async function writeValues(lab: Lab, options: TransferOptions): Promise<T
   const requests = Math.max(clients * pipeline, pilot);
   const known = pipeline > 1 ? await benchmark(lab, { ...load, requests }) : undefined;
   const ran = await benchmark(lab, { ...load, expectedPerSecond: mostPerSecond ?? known?.perSecond });
-  const { perSecond, storeCores, generatorCores, limit } = ran;
-  const figures = { perSecond, bytesPerSecond: perSecond * bytes, p99Ms: ran.latencyMs.p99 };
-  return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit };
+  return { ...ran, way: 'SET', bytes, pipeline, bytesPerSecond: ran.perSecond * bytes };
 }
 
 /**
@@ -168,18 +166,8 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
   // Whole pipelines were in flight when the time ended. The store answers this after them.
   await store.command('PING');
   const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
-  const { storeCores, generatorCores, limit } = ran;
-  return {
-    way: 'GET',
-    bytes,
-    pipeline,
-    perSecond: bytesPerSecond / bytes,
-    bytesPerSecond,
-    p99Ms: p99Of(ran),
-    storeCores,
-    generatorCores,
-    limit,
-  };
+  const perSecond = bytesPerSecond / bytes;
+  return { ...ran, way: 'GET', bytes, pipeline, perSecond, bytesPerSecond, p99Ms: p99Of(ran) };
 }
 
 /**

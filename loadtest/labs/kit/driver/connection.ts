@@ -100,8 +100,6 @@ export function createConnection(options: ConnectionOptions) {
     },
     /** Replies that have not arrived, including those of abandoned commands. */
     waiting: () => due.length - answered,
-    /** Commands in flight that were not abandoned. */
-    pending: () => pending,
     /** Opens the connection before anything is sent. Resolves to whether it is open. */
     open: () => {
       const own = start();
@@ -241,7 +239,10 @@ export function createTally(startedMs: number, nowMs: () => number) {
       const of = (percentile: number): number => ms(whole.percentile(percentile));
       return {
         answered: whole.count,
-        latencyMs: { mean: ms(whole.mean), p50: of(50), p95: of(95), p99: of(99), max: ms(whole.max) },
+        meanMs: ms(whole.mean),
+        p50Ms: of(50),
+        p99Ms: of(99),
+        maxMs: ms(whole.max),
         errors,
         eachSecond,
       };

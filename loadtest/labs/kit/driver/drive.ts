@@ -37,11 +37,10 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
       onIdle: (why) => idle[at]?.(why),
     }),
   );
-  if (plan.commandsPerConnection === undefined || plan.isSettled) await openAll(connections);
+  await openAll(connections);
 
   const send = (connection: Connection, dueMs: number, count: number): void => {
-    const bytes = count === 1 ? next() : Buffer.concat(Array.from({ length: count }, next));
-    connection.send(bytes, dueMs, count);
+    connection.send(Buffer.concat(Array.from({ length: count }, next)), dueMs, count);
   };
   const startedMs = nowMs();
   const measured = startMeter(watched, nowMs);
@@ -58,7 +57,7 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
         connection,
         send: () => send(connection, nowMs(), pipeline),
         most,
-        ...(plan.isSettled && Number.isFinite(most) && { sentBefore: Math.floor((at / connections.length) * most) }),
+        sentBefore: Number.isFinite(most) ? Math.floor((at / connections.length) * most) : 0,
       }),
     );
     for (const [at, loop] of loops.entries()) idle[at] = loop.onIdle;
@@ -73,10 +72,9 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
   clearInterval(sweeping);
   const own = measured();
   const ended = tally.end();
-  const unanswered = connections.reduce((sum, one) => sum + one.pending(), 0);
   for (const connection of connections) connection.close();
   const perSecond = ended.answered / own.seconds;
-  return { ...own, ...ended, unanswered, perSecond, connects, receivedBytes: received };
+  return { ...own, ...ended, perSecond, connects, receivedBytes: received };
 }
 
 async function openAll(connections: readonly Connection[]): Promise<void> {
@@ -115,8 +113,8 @@ interface ClosedLoopOptions {
   readonly send: () => void;
   /** Maximum number of batches of one connection before it is replaced. */
   readonly most: number;
-  /** Batches that count as sent before the measurement. Default: 0. */
-  readonly sentBefore?: number;
+  /** Batches that count as sent before the measurement. */
+  readonly sentBefore: number;
 }
 
 /** Delay after a failed connect. Without it a dead target would cause a storm of connects. */
@@ -126,7 +124,7 @@ const PAUSE_MS = 100;
  * Closed loop: the next batch is sent when the last one was answered or lost. It runs on callbacks, unlike the closed
  * loop of http-driver: a connection is replaced within it, and there is no promise for each batch.
  */
-export function closedLoop({ connection, send, most, sentBefore = 0 }: ClosedLoopOptions) {
+function closedLoop({ connection, send, most, sentBefore }: ClosedLoopOptions) {
   let [onThis, isOver] = [sentBefore, false];
   const again = (): void => {
     if (isOver) return;

@@ -11,13 +11,11 @@ export interface DrivePlan {
   readonly pipeline?: number;
   /** Open loop: commands per second over all connections, each on the next connection, whether or not earlier ones were answered. */
   readonly ratePerSecond?: number;
-  /** Closed loop: a connection is replaced by a new one after this number of commands. Absent: it is kept. */
-  readonly commandsPerConnection?: number;
   /**
-   * With `commandsPerConnection`: all connections are open when the measurement begins, each at a different point of its
-   * life, as in the steady state. Absent: all are opened at the beginning, and opening them is measured.
+   * Closed loop: a connection is replaced by a new one after this number of commands. When the measurement begins, each one
+   * is at a different point of its life, as in the steady state. Absent: connections are kept.
    */
-  readonly isSettled?: true;
+  readonly commandsPerConnection?: number;
   readonly deadline?: Deadline;
   /** PEM of the CA. */
   readonly ca?: string;
@@ -43,15 +41,12 @@ export type Commands =
   /** `__rand_int__` is replaced by a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
   | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
 
-/** The result. Times are milliseconds from when a command was due to its whole reply, connecting included. */
-export interface Driven {
+/** The result. */
+export interface Driven extends Latency {
   readonly seconds: number;
   readonly answered: number;
   readonly perSecond: number;
-  readonly latencyMs: Latency;
   readonly errors: Errors;
-  /** Commands in flight at the end: neither answered nor failed. */
-  readonly unanswered: number;
   readonly connects: number;
   readonly receivedBytes: number;
   /** Processor time of the driver process during the measurement. */
@@ -61,12 +56,12 @@ export interface Driven {
   readonly eachSecond: readonly DrivenSecond[];
 }
 
+/** From when a command was due to its whole reply, connecting included. */
 export interface Latency {
-  readonly mean: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
+  readonly meanMs: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
 }
 
 export interface Errors {
