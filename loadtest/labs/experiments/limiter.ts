@@ -8,17 +8,17 @@ import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
-import { randomDigits } from '../kit/mix.ts';
+import { fillCommands, randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import type { BurstPlan, BurstReads } from './limiter/reader.ts';
 
 const RATE_BYTES = 50e6; // 400 mbit/s
-const [LEAST_PAGE_BYTES, MOST_PAGE_BYTES] = [4096, 16_384];
-const MEAN_PAGE_BYTES = (LEAST_PAGE_BYTES + MOST_PAGE_BYTES) / 2;
+const PAGES = { keys: 2000, leastBytes: 4096, mostBytes: 16_384 };
+const MEAN_PAGE_BYTES = (PAGES.leastBytes + PAGES.mostBytes) / 2;
 /** 25 bursts of 60 pages of 10 KB are 15 MB/s: 31 % of the rate. */
-const LOAD = { clients: 8, burst: 60, burstsPerSecond: 25, keys: 2000, deadlineMs: 50 };
+const LOAD = { clients: 8, burst: 60, burstsPerSecond: 25, keys: PAGES.keys, deadlineMs: 50 };
 const MEAN_BURST_BYTES = LOAD.burst * MEAN_PAGE_BYTES;
 /** The machine stalls for 100 ms now and then, and drops come by chance: the median of three runs is kept. */
 const ROUNDS = 3;
@@ -106,15 +106,12 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
   measure: async (lab) => {
     const namespace = await startNamespace(lab);
     const store = await namespace.startStore();
-    const { between } = createRandom(1);
-    const page = Buffer.alloc(MOST_PAGE_BYTES, 'x');
-    const fill = Array.from({ length: LOAD.keys }, (_, at) => [
-      'SET',
-      // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
-      `page:${randomDigits(at)}`,
-      page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
-    ]);
-    await massImport(lab, store, fill);
+    // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
+    await massImport(
+      lab,
+      store,
+      fillCommands(PAGES, createRandom(1).next, (at) => `page:${randomDigits(at)}`),
+    );
     const plan: BurstPlan = { host: store.host, port: store.port, ...LOAD, seconds: lab.seconds(ROW_SECONDS) };
     return alternately<Variant, LimiterRow>(
       VARIANTS,
@@ -212,7 +209,7 @@ function kindsOf(rows: readonly LimiterRow[]) {
 }
 
 /** Late reads first: a p99 beyond the deadline counts only reads that were still waited for. */
-export function badness({ lateShare, p99Ms }: Pick<LimiterRow, 'lateShare' | 'p99Ms'>): number {
+function badness({ lateShare, p99Ms }: Pick<LimiterRow, 'lateShare' | 'p99Ms'>): number {
   return lateShare * 1e6 + p99Ms;
 }
 
@@ -234,11 +231,8 @@ async function measureRow(
   const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
   const share = (count: number): number => count / Math.max(1, reads.asked);
   return {
+    ...reads,
     variant,
-    seconds: reads.seconds,
-    p50Ms: reads.p50Ms,
-    p99Ms: reads.p99Ms,
-    maxMs: reads.maxMs,
     lateShare: share(reads.late + reads.refused),
     refusedShare: share(reads.refused),
     pagesPerSecond: reads.inTime / reads.seconds,
@@ -267,6 +261,6 @@ export function limiterStateOf(shown: string) {
 }
 
 /** Share of the limiter's rate. */
-export function usedShare({ limiter, seconds }: Pick<LimiterRow, 'limiter' | 'seconds'>): number | undefined {
+function usedShare({ limiter, seconds }: Pick<LimiterRow, 'limiter' | 'seconds'>): number | undefined {
   return limiter && limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
 }

@@ -84,6 +84,7 @@ export const shards = defineExperiment({
     const [one, six, calm] = [at(1, last), at(6, last), at(6, Math.min(...GROWTHS))];
     const [slow, fast] = [at(1), at(6)];
     const grown = calm && six && six.evictionsPerSecond / calm.evictionsPerSecond;
+    const isGrown = grown !== undefined && grown > 1;
     const isFull = fast?.limit === 'generator' || fast?.limit === 'both';
     return [
       {
@@ -95,7 +96,7 @@ export const shards = defineExperiment({
       },
       {
         text: `evictions of 6 shards ÷ of 1, x${last}; 0 when those of 6 shards did not grow from x1`,
-        figure: grown && one && (grown > 1 ? six.evictionsPerSecond / one.evictionsPerSecond : 0),
+        figure: one && six && calm && (isGrown ? six.evictionsPerSecond / one.evictionsPerSecond : 0),
         unit: 'times',
         // Evictions follow the size of the values that happened to be written, so they vary more than hits do.
         atLeast: 0.75,

@@ -88,6 +88,15 @@ export function limitOfStores(
   return limitOf(together, { storeCores: all, generatorCores: all }) === 'store' ? 'both' : limit;
 }
 
+/** Share of the time per operation that another choice of stores saves against one store; undefined for that store itself. */
+export function savedShare(one: ThreeClients | undefined, other: ThreeClients | undefined): number | undefined {
+  return one === undefined || other === undefined || one === other ? undefined : 1 - other.usPerOp / one.usPerOp;
+}
+
+export function negated(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : -value;
+}
+
 export function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }

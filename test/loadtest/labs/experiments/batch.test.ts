@@ -6,8 +6,13 @@ import { claimOf } from './harness.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
 const RAN = {
-  latencyMs: { mean: 1, p50: 1, p95: 1, p99: 1, max: 1 },
-  requests: 1,
+  meanMs: 1,
+  p50Ms: 1,
+  p99Ms: 1,
+  maxMs: 1,
+  processorSeconds: 1,
+  storeUs: 1,
+  generatorUs: 1,
   seconds: 1,
   storeCores: 1,
   generatorCores: 0.5,

@@ -21,8 +21,8 @@ function findingOf(
     reads: [],
     mix: all
       .flatMap(([engine, [plain, tls]]): LoadRow[] => [
-        { ...LOAD, engine, isTls: false, ioThreads: 1, coresPer100k: plain },
-        { ...LOAD, engine, isTls: true, ioThreads: 1, coresPer100k: tls },
+        { ...LOAD, engine, isTls: false, ioThreads: 1, storeUs: 10 * plain },
+        { ...LOAD, engine, isTls: true, ioThreads: 1, storeUs: 10 * tls },
       ])
       .map(change),
     counters: all.flatMap(([engine, [, , gain]]): CounterRow[] => [

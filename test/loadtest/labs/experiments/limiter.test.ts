@@ -48,7 +48,8 @@ function findingOf(wrong: Readonly<Partial<Record<string, Wrong>>>, sentBytes = 
         refusedShare: 0,
         pagesPerSecond: 1500,
         bytesPerSecond: 15e6,
-        latencyMs: { p50: 2, p99: p99Ms, max: 20 },
+        p50Ms: 2,
+        maxMs: 20,
         limit: 'neither',
       };
     }),

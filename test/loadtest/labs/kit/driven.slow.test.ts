@@ -37,11 +37,8 @@ after(async () => {
   await left;
 });
 
-test('a store is filled completely by mass import', async () => {
+test('a store is filled completely by mass import, and one that refuses a command fails it', async () => {
   assert.equal(await store.command('DBSIZE'), 200);
-});
-
-test('a store that refuses a command fails the import', async () => {
   await assert.rejects(massImport(lab, store, [['SET', 'only-a-name']]), /wrong number of arguments/);
 });
 
@@ -66,15 +63,15 @@ test('a connection is closed after the configured number of commands', async () 
   let result = await driven(lab, [store], { ...load, seconds: 0.5 });
   // A busy machine may need longer for a second life of each connection.
   for (let seconds = 1; result.connects <= 4; seconds *= 2) result = await driven(lab, [store], { ...load, seconds });
-  // Each of the four connections may be in the middle of its five commands.
+  // Each of the four connections was opened in the middle of its five commands, and may be there at the end.
   const uncounted = Math.abs(5 * result.connects - result.answered);
   assert.ok(uncounted <= 4 * 5, `${result.answered} over ${result.connects}`);
 });
 
 test('at a fixed rate, the number of sent commands follows the rate', async () => {
   const result = await driven(lab, [store], { connections: 20, seconds: 1, ratePerSecond: 800, commands: MIX });
-  const begun = result.answered + result.unanswered + result.errors.unsent;
-  assert.ok(begun > 700 && begun < 820, `${begun}`);
+  const begun = result.answered + result.errors.unsent;
+  assert.ok(begun > 680 && begun < 820, `${begun}`);
 });
 
 test('a deadline that closes opens a new connection for each late command; one that abandons opens none', async () => {
