@@ -1,12 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { availableParallelism, hostname, release, tmpdir, totalmem, type } from 'node:os';
+import { availableParallelism, release, tmpdir, totalmem, type } from 'node:os';
 import { basename, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Machine } from '../../judge/record.ts';
 import type { FindingRecord } from './finding.ts';
 import { systemPath } from './programs.ts';
-import { plainText } from './text.ts';
 
 /**
  * The machine in general words, without its name: `2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15`.
@@ -74,15 +73,17 @@ async function isShared(): Promise<boolean> {
   return Number(stolen) > 0;
 }
 
-/** The option that prints the version, for programs without `--version`. */
-const VERSION_OPTIONS: Readonly<Record<string, string>> = { nginx: '-v', varnishd: '-V', searchd: '--help' };
-/** Names of programs that do not print a suitable one. */
-const NAMES: Readonly<Record<string, string>> = { nginx: 'nginx', varnishd: 'Varnish', node: 'Node' };
+/** Names of programs, and the option that prints their version where it is not `--version`. */
+const PROGRAMS: Readonly<Record<string, readonly [name: string, option?: string]>> = {
+  nginx: ['nginx', '-v'],
+  varnishd: ['Varnish', '-V'],
+  searchd: ['Sphinx', '--help'],
+  'redis-server': ['Redis'],
+  'valkey-server': ['Valkey'],
+};
 /** Numbers with a point that are not addresses or times. */
 const VERSION = /(?<![\d.:])(?!(?:\d+\.){3}\d)\d+\.\d\w*(?:\.\w+)*/;
-/** `Redis server v=7.0.15`, `git version 2.39.5`, `dragonfly v1.27.1` */
-const BETWEEN = /(?:[\s:=,(/-]|\b(?:server|version|v)\b|(?<=\s)v)+$/i;
-const [LIMIT_MS, MAX_WORD] = [3000, 40];
+const LIMIT_MS = 3000;
 
 const run = promisify(execFile);
 
@@ -90,23 +91,9 @@ const run = promisify(execFile);
 async function programWords(program: string): Promise<string | undefined> {
   // The Node that runs this file also runs the measurements, even if PATH has another one.
   if (program === 'node') return `Node ${process.versions.node}`;
-  const said = await answerOf(program, VERSION_OPTIONS[basename(program)] ?? '--version');
-  return versionWords(program, said);
-}
-
-/** The first line with a version, shortened, without paths, addresses and names of machines. */
-export function versionWords(program: string, said: string): string | undefined {
-  const line =
-    said
-      .split('\n')
-      .map(plainText)
-      .find((one) => VERSION.test(one)) ?? '';
-  const [version] = VERSION.exec(line) ?? [];
-  if (version === undefined) return undefined;
-  const before = line.slice(0, line.indexOf(version)).replace(BETWEEN, '');
-  const isName = /^[a-z][\w+ -]*$/i.test(before) && !before.includes(hostname());
-  const words = NAMES[basename(program)] ?? (isName ? before : basename(program));
-  return `${words.slice(0, MAX_WORD)} ${version.slice(0, MAX_WORD)}`;
+  const [name, option = '--version'] = PROGRAMS[basename(program)] ?? [basename(program)];
+  const [version] = VERSION.exec(await answerOf(program, option)) ?? [];
+  return version && `${name} ${version.slice(0, 40)}`;
 }
 
 /** The output of a program with one option, on both streams, within three seconds; '' when it cannot be started. */
