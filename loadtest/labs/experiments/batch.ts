@@ -26,14 +26,12 @@ const NOISE = 0.05;
 /** Published was a factor of 4. A factor of 1.5 is more than any noise, and worth waiting for a batch to fill. */
 const LEAST_GAIN = 1.5;
 
-/** Ways to read several keys at once. */
 const WAYS = ['pipelined GET', 'MGET', 'Lua'] as const;
 const KEY_COUNTS: readonly number[] = [10, 100];
 const WAY_CLIENTS = 10;
 const PILOT_KEYS = 10_000;
 const SCRIPT = 'local pages = {} for at, key in ipairs(KEYS) do pages[at] = redis.call("GET", key) end return pages';
 
-/** How many commands to send at once. */
 export const batch = defineExperiment({
   varies: 'pipelines of 1 to 500 at three loads; MGET, pipelined GET and Lua; where the time of a command goes',
   parts: ['redis'],
@@ -170,7 +168,6 @@ export function gainsOf(rows: readonly BatchRow[]) {
   );
 }
 
-/** Mean over the loads. */
 function meanNetworkUs(rows: readonly BatchRow[]): number | undefined {
   const each = rows.flatMap(({ networkUs }) => networkUs ?? []);
   return each.length === 0 ? undefined : each.reduce((sum, us) => sum + us, 0) / each.length;

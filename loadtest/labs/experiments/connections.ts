@@ -58,7 +58,6 @@ const DRIVEN: TableParts<DrivenRow>['columns'] = [
   ...STORE_TIME,
 ];
 
-/** The number of connections that a store can have, and the number that a process needs. */
 export const connections = defineExperiment({
   varies: 'connections to one store at one rate and at full speed, the pool of one process, client threads',
   parts: ['redis'],
@@ -183,7 +182,6 @@ function numberClaims({ oneRate, fullSpeed }: ConnectionsMeasured): readonly Cla
   ];
 }
 
-/** Share of the best rate at which a pool is large enough. */
 const ENOUGH = 0.9;
 
 /** Figures of one process: the size of its pool and its number of threads. They decide nothing. */
@@ -219,7 +217,6 @@ async function measure(lab: Lab) {
   };
 }
 
-/** The published mix at one total rate, by each number of connections. */
 function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   return alternately(
     rungs,
@@ -236,7 +233,6 @@ function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   );
 }
 
-/** GET as fast as possible by each number of connections, each waiting for its reply. */
 async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   const once = countedBenchmark(lab, wide);
   const possible = rungs.filter((clients) => clients <= MOST_CLIENTS);
@@ -258,7 +254,6 @@ async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]) 
   );
 }
 
-/** One process with a pool that has a given number of commands under way. */
 function poolRows(lab: Lab, wide: WideStore) {
   return alternately(
     POOLS,
@@ -273,12 +268,10 @@ function poolRows(lab: Lab, wide: WideStore) {
   );
 }
 
-/** Commands that each connection of a pool has under way. */
 function pipelineOf(size: number): number {
   return Math.round(UNDER_WAY / size);
 }
 
-/** One process with several threads, all of them sending as fast as they can. */
 function clientThreads(lab: Lab, store: LabStore) {
   return Array.fromAsync(THREADS, async (threads) => {
     lab.say(`client threads: ${threads}`);

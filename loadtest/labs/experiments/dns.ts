@@ -15,7 +15,6 @@ import {
 } from './dns/name-server.ts';
 import type { ReaderPlan, ReaderSaid, Reads } from './dns/reads.ts';
 
-/** One way to name a store, and the state of its resolver meanwhile. */
 interface Variant {
   readonly name: string;
   readonly isNamed: boolean;
@@ -49,7 +48,6 @@ const HEALTHY_START_MS = 10_000;
 const AROUND_MS = 25_000;
 
 export interface Phase extends Reads {
-  /** Questions that reached the name server. */
   readonly asked: number;
 }
 
@@ -65,7 +63,6 @@ export interface DnsRow extends Busy {
   readonly backMs: number | undefined;
 }
 
-/** The cost of names instead of addresses, by the state of the resolver. */
 export const dns = defineExperiment<readonly DnsRow[]>({
   varies: 'addresses or host names of the stores, with a resolver that is healthy, slow or failing',
   parts: ['redis'],

@@ -24,7 +24,6 @@ const ROUNDS = 3;
 const SECONDS = 1;
 /** Enough that clients seldom meet on a key, few enough that all of them stay in the processor's cache. */
 const COUNTERS = 1000;
-/** Pages of each domain. */
 const STORED = { keys: 600, leastBytes: 4096, mostBytes: 16_384 };
 const DOMAINS = ['goods', 'packages', 'people'];
 const SLOTS = 16_384;
@@ -57,14 +56,12 @@ interface Variant {
   readonly prefix: (domain: number) => string;
   /** The system chooses the processors of stores and clients. */
   readonly isAnywhere: boolean;
-  /** Relays in front of the stores. */
   readonly via?: readonly Endpoint[];
 }
 
 export interface DomainRow extends ThreeClients {
   readonly weight: Weight;
   readonly shape: Shape;
-  /** With a round trip added. */
   readonly isFar: boolean;
   readonly isAnywhere: boolean;
 }
@@ -75,7 +72,6 @@ const STORE_TIME: TableParts<DomainRow>['columns'][number] = [
   ({ storeUsPerOp }) => storeUsPerOp,
 ];
 
-/** One store for the traffic of three domains, or one for each. */
 export const domains = defineExperiment({
   varies:
     'one store for three domains, one each, a cluster of three; light and heavy commands; with and without added RTT',
@@ -208,12 +204,10 @@ function variantName({ shape, isAnywhere }: DomainRow): string {
   return isAnywhere ? `${shape}, stores and clients on any core` : shape;
 }
 
-/** The first published run. */
 function publishedUs({ shape, isAnywhere }: DomainRow): number | undefined {
   return isAnywhere ? undefined : SHAPES[shape];
 }
 
-/** Both published runs. */
 function publishedText(row: DomainRow): string | undefined {
   if (row.weight === 'heavy' || row.isFar || publishedUs(row) === undefined) return undefined;
   return row.shape === 'one store each' ? '5.54 µs (−33 %), 6.68 µs (−28 %)' : '8.36 µs, 9.30 µs';

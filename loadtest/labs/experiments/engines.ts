@@ -48,7 +48,6 @@ export interface CounterRow extends ThreeClients {
   readonly stores: 1 | 3;
 }
 
-/** Redis, Valkey and servers given by path, by the same generators. */
 export const engines = defineExperiment({
   varies: 'Redis, Valkey and servers given by path; TLS, io-threads; one store and three',
   parts: ['redis', 'valkey', 'openssl'],
@@ -306,7 +305,6 @@ async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<reado
   );
 }
 
-/** Starts and fills a store for each engine and setting, and loads all of them in turn. */
 async function measuredLoads(
   lab: Lab,
   all: readonly Engine[],

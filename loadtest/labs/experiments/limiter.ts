@@ -64,7 +64,6 @@ const htb = (...bursts: readonly (string | number)[]): Pick<Variant, 'kind' | 'd
   classes: [['parent', '1:', 'classid', '1:10', 'htb', ...RATE, ...bursts.map(String), 'quantum', '60000']],
 });
 
-/** All variants have one rate. */
 export const VARIANTS: readonly Variant[] = [
   { name: 'no limiter', kind: 'none', isRight: true },
   { name: 'tbf, right', isRight: true, ...tbf(RIGHT_BYTES, 50) },
@@ -83,7 +82,6 @@ export interface LimiterRow extends Pick<Latency, 'p50Ms' | 'p99Ms' | 'maxMs'> {
   /** Share of all reads without a page within the deadline, or not sent because of those before. */
   readonly lateShare: number;
   readonly limiter?: LimiterState;
-  /** Share of all reads. */
   readonly refusedShare: number;
   readonly pagesPerSecond: number;
   readonly bytesPerSecond: number;
@@ -196,7 +194,6 @@ const STALL_TIMES = 2;
 /** A stall is also a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
 const LATE_SHARE = 0.01;
 
-/** The right variant of each kind, and the worst of its wrong ones. */
 function kindsOf(rows: readonly LimiterRow[]) {
   return (['tbf', 'htb'] as const).flatMap((kind) => {
     const right = rows.find(({ variant }) => variant.kind === kind && variant.isRight);
@@ -260,7 +257,6 @@ export function limiterStateOf(shown: string) {
   };
 }
 
-/** Share of the limiter's rate. */
 function usedShare({ limiter, seconds }: Pick<LimiterRow, 'limiter' | 'seconds'>): number | undefined {
   return limiter && limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
 }

@@ -9,7 +9,7 @@ import { driven, type LabDriven } from '../kit/driven.ts';
 import type { DrivePlan, Target } from '../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { loadFigures } from '../kit/meters.ts';
-import { fillCommands, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
+import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
 import type { TableParts } from '../kit/table.ts';
 import { sum } from './three-clients.ts';
 
@@ -18,8 +18,6 @@ export interface WideStore {
   readonly store: LabStore;
   /** The same store by several addresses: each has local ports of its own. */
   readonly targets: readonly Target[];
-  /** PEM, when it speaks TLS. */
-  readonly ca?: string;
 }
 
 /**
@@ -42,13 +40,8 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
     ...options,
   });
   lab.say('filling the store');
-  const { port, caFile } = store;
   await massImport(lab, store, everyKey());
-  return {
-    store,
-    targets: addresses.map((address) => ({ host: address, port })),
-    ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
-  };
+  return { store, targets: addresses.map((host) => ({ host, port: store.port })) };
 }
 
 function* everyKey(): Iterable<readonly (string | Buffer)[]> {
@@ -132,7 +125,6 @@ async function maximumHere(store: Pick<LabStore, 'command'>) {
   return { most, why: `The rungs end at ${countText(most)} connections: ${reasons.join(', and ')}.` };
 }
 
-/** Figures that both generators have: our driver and redis-benchmark. */
 export type LoadRow = Pick<
   LabDriven,
   'perSecond' | 'p50Ms' | 'p99Ms' | 'storeCores' | 'generatorCores' | 'storeUs' | 'limit'
@@ -146,7 +138,6 @@ export const CORES: Columns<Pick<LoadRow, 'storeCores' | 'generatorCores'>> = [
 ];
 export const STORE_TIME: Columns<LoadRow> = [['store time per command', 'us', (row) => row.storeUs]];
 
-/** One load by the driver. */
 export interface DrivenRow
   extends LoadRow,
     Pick<LabDriven, 'meanMs' | 'generatorUs' | 'connects' | 'seconds' | 'answered'> {
@@ -155,19 +146,16 @@ export interface DrivenRow
   readonly errorShare: number;
 }
 
-/** One load of the published mix by the driver. */
 export async function mixRow(
   lab: Lab,
-  { store, targets, ca }: WideStore,
+  { store, targets }: WideStore,
   plan: Omit<DrivePlan, 'targets' | 'commands' | 'seed' | 'ca'>,
 ): Promise<DrivenRow> {
-  const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
-  const run = await driven(lab, [store], { ...plan, targets, commands, ca });
+  const run = await driven(lab, [store], { ...plan, targets, commands: MIX_COMMANDS });
   const errors = sum(Object.values(run.errors));
   return { ...run, errors, errorShare: errors / Math.max(1, errors + run.answered) };
 }
 
-/** One run of redis-benchmark. */
 export interface Counted extends LoadRow {
   readonly clients: number;
 }

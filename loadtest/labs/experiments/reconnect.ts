@@ -8,7 +8,6 @@ import { chartOf, tableOf } from '../kit/table.ts';
 import { allClosed, CORES, mixRow, STORE_TIME, startLadder, startWideStore, type WideStore } from './many-clients.ts';
 import { sum } from './three-clients.ts';
 
-/** How long a client keeps a connection. */
 interface Policy {
   readonly name: string;
   /** Commands of one connection; undefined: kept for ever. */
@@ -50,7 +49,6 @@ export interface CostRow extends Omit<ClosedRow, 'clients'> {
 
 export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
 
-/** The cost of opening a new connection after a number of requests. */
 export const reconnect = defineExperiment({
   varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
   parts: ['redis', 'openssl'],
@@ -194,7 +192,6 @@ async function measure(lab: Lab) {
   };
 }
 
-/** Every policy by every number of clients, each client asking again as soon as it was answered. */
 function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly ClosedRow[]> {
   return alternately(
     rungs.flatMap((clients) => POLICIES.map((policy) => ({ clients, policy }))),

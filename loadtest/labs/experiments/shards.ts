@@ -30,7 +30,6 @@ interface Variant {
 
 export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
-/** The same memory in one shard, three or six, under a load that grows. */
 export const shards = defineExperiment({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',

@@ -44,7 +44,6 @@ export async function threeClients(lab: Lab, options: ThreeClientsOptions) {
   return { ...figures, limit: limitOfStores(lab.cores, options.stores.length, figures, options) };
 }
 
-/** The figures that one client printed, and its processor time. */
 type Client = Pick<Awaited<ReturnType<typeof runBenchmark>>, 'perSecond' | 'p99Ms' | 'processorSeconds'>;
 
 /** @param requests of each client. @param storeSeconds processor time of all stores together. */

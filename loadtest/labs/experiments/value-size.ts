@@ -47,7 +47,6 @@ const COSTS: TableParts<Partial<Transfer>>['columns'] = [
   ['cores of generator', 'cores', (row) => row.generatorCores],
 ];
 
-/** The cost of large values and large hashes. */
 export const valueSize = defineExperiment({
   varies: 'values of 1 KB to 4 MB, written and read, pipelined or not; a hash of 20,000 fields read in pieces',
   parts: ['redis'],

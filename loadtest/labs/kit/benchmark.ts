@@ -11,7 +11,6 @@ export interface BenchmarkOptions {
   readonly threads?: number;
   /** Size of a value of `SET`. The replies of `GET` do not depend on it. */
   readonly dataBytes?: number;
-  /** Number of keys to choose from at random. */
   readonly keySpace?: number;
   /** `SET`, `GET` or `INCR`. */
   readonly test?: string;

@@ -3,7 +3,6 @@ import { h } from '../../../src/report/tree.ts';
 import type { Chart } from './finding.ts';
 import { type Unit, valueText } from './text.ts';
 
-/** The axis of values. */
 export interface ChartScale {
   readonly ticks: readonly Tick[];
   /** The position of a value in pixels below the top of the drawing. */
@@ -76,7 +75,6 @@ interface PlaceOptions {
   readonly places: readonly string[];
   /** Position of the first place from the left edge of the picture. */
   readonly startPx: number;
-  /** Distance between two places. */
   readonly stepPx: number;
   readonly y: number;
 }

@@ -12,7 +12,6 @@ const TICK = { fontPx: 12 } as const;
 const LOGARITHMIC = 'logarithmic';
 const ACROSS = { fontPx: 12.5, lines: 2 } as const;
 
-/** A chart as a separate SVG file. */
 export function chartSvg(chart: Chart): string {
   const looks = looksOf(chart);
   const legend = looks.map((look) => ({
@@ -143,7 +142,6 @@ interface Box {
   readonly height: number;
 }
 
-/** A bar of the drawing or of the legend. */
 function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly TreeElement[] {
   const { x, y, width, height } = box;
   if (isHollow) {
@@ -174,7 +172,6 @@ function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readon
   });
 }
 
-/** A line of the legend. */
 function lineShape(look: Look, [x, y]: Place): readonly TreeElement[] {
   return [h('path', { class: lineStyle(look), d: `M${x} ${y}h30` })(), pointShape(look, [x + 15, y])];
 }
@@ -188,7 +185,6 @@ function pointShape({ style, point, isHollow }: Look, [x, y]: Place): TreeElemen
   return h('path', { class: `point ${isHollow ? 'hollow ' : ''}${style}`, d: point, transform: place })();
 }
 
-/** Successive points without a gap. */
 function runsOf(points: readonly (Place | undefined)[]): readonly (readonly Place[])[] {
   const runs: Place[][] = [[]];
   for (const point of points) {
@@ -202,7 +198,6 @@ const SAMPLE_PX = { bars: 16, lines: 30 } as const;
 
 /** A series with its style as a bar, as a line with points, and in the legend. */
 interface Look extends Pick<Series, 'name' | 'values'> {
-  /** The class of its colour. */
   readonly style: string;
   readonly isStriped: boolean;
   /** SVG path data of a point around 0, 0. */
@@ -257,24 +252,20 @@ interface Drawing {
   /** The middle of the first place, and the distance between two places. */
   readonly startPx: number;
   readonly stepPx: number;
-  /** The upper end of the axis. */
   readonly topPx: number;
 }
 
 /** Room above the axis for the text of a value at its end. */
 const HEAD_PX = 20;
 
-/** `<name>.svg`, or `<name>-<id>.svg`. */
 export function plotFile(name: string, id: string): string {
   return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
 }
 
-/** The SVG of all charts of a finding by file name. */
 export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
   return new Map(charts.map((chart) => [plotFile(name, chart.id), chartSvg(chart)]));
 }
 
-/** The colours of all looks, and of text on them. */
 const INK_STYLE = INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
 
 /** Styles besides the palette. Values have an outline in the background's colour, so that no line crosses a letter. */

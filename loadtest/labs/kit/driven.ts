@@ -19,7 +19,7 @@ export function driven(
   plan: Omit<DrivePlan, 'targets' | 'seed'> & Partial<Pick<DrivePlan, 'targets' | 'seed'>>,
 ) {
   const targets = stores.map(({ host, port }) => ({ host, port }));
-  const whole = { targets, seed: 1, watched: stores.map((store) => store.pid()), ...plan };
+  const whole = { targets, seed: 1, ca: stores[0]?.ca, watched: stores.map((store) => store.pid()), ...plan };
   return drivenBy(lab, { main: MAIN, plan: whole, limitMs: (plan.seconds + OVERHEAD_SECONDS) * 1000 });
 }
 

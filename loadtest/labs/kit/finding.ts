@@ -19,7 +19,6 @@ export interface Finding {
   readonly sentence: string;
   readonly tables: readonly FindingTable[];
   readonly charts: readonly Chart[];
-  /** Sentences that a reader needs to believe the figures. */
   readonly notes: readonly string[];
 }
 
@@ -39,7 +38,6 @@ export interface Claim {
 
 export interface FindingTable {
   readonly title: string;
-  /** In the order of `Row.values`. */
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
 }
@@ -102,6 +100,5 @@ export interface FindingRecord {
   readonly othersCores?: number;
   /** Commit of the measured code: see `commitOf`. Absent outside of a repository. */
   readonly commit?: string;
-  /** Runs the experiment again with the same settings. */
   readonly command: string;
 }

@@ -7,7 +7,6 @@ import { type Certificates, type Flavour, makeCertificates, startRedisNode } fro
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 
-/** A check of one published statement. */
 export interface Experiment {
   /** The varied setting, in one line for the list. */
   readonly varies: string;
@@ -19,7 +18,6 @@ export interface Experiment {
   readonly run: (lab: Lab) => Promise<Omit<Finding, 'name'>>;
 }
 
-/** The definition of an experiment: how its rows are measured, and what is shown and claimed. */
 interface ExperimentDefinition<Measured>
   extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
     Pick<Finding, 'title' | 'published' | 'sentence'> {
@@ -107,7 +105,6 @@ export interface Lab {
 }
 
 export interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
-  /** Replaces the duration that an experiment wants. */
   readonly rowSeconds?: number;
   readonly servers?: readonly string[];
 }
@@ -175,7 +172,8 @@ async function startLabStore(
       const fields = String(await node.command('INFO', section)).matchAll(/^(\w+):(.*?)\r?$/gm);
       return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
     },
-    /** The CA file, if it uses TLS. */
+    /** The CA as a file and as PEM, if it uses TLS. */
     caFile: tls?.caFile,
+    ca: tls?.ca,
   };
 }

@@ -5,7 +5,6 @@ import { type Finding, type FindingRecord, PLOTS, RECORDS } from './finding.ts';
 import { type Cells, cellsOf } from './table.ts';
 import { othersWords, plainText, prose } from './text.ts';
 
-/** Rows of the table of an experiment's section. */
 const MAX_ROWS = 8;
 
 /**

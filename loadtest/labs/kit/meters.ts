@@ -62,7 +62,6 @@ export interface Busy {
   readonly generatorCores: number;
 }
 
-/** One store and one generator, each with one thread. */
 const ONE_EACH: Busy = { storeCores: 1, generatorCores: 1 };
 
 /** The side that was at its capacity, by its busy cores and the cores it could use. */
@@ -79,7 +78,6 @@ interface LoadRun {
   readonly processorSeconds: number;
 }
 
-/** The cores that a load took on both sides, and the side that was full. */
 export function loadFigures({ perSecond, seconds, processorSeconds }: LoadRun, storeCores: number, room = ONE_EACH) {
   const generatorCores = processorSeconds / seconds;
   return {

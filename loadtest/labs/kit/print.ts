@@ -4,7 +4,6 @@ import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts
 import { cellsOf } from './table.ts';
 import { othersWords, plainText } from './text.ts';
 
-/** Width of a line for a terminal. */
 export const WIDTH = 110;
 
 /** A finding for a terminal. The verdict is the last line. */

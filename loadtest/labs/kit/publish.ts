@@ -79,7 +79,6 @@ export function withSection(
   return `${text.slice(0, from)}\n${markdown}${text.slice(to)}`;
 }
 
-/** Names of all sections of a page, in their order. */
 export function sectionsOf(text: string): readonly string[] {
   return [...text.matchAll(MARKER)].flatMap(([, slash, name = '']) => (slash === '' ? [name] : []));
 }

@@ -56,7 +56,6 @@ const UNITS = {
   text: [amountText, ''],
 } as const;
 
-/** One value of a table or an axis, with its unit. */
 export function valueText(value: number | string | undefined, unit: Unit): string {
   if (typeof value === 'string') return value;
   return value === undefined ? UNKNOWN : UNITS[unit][0](value);

@@ -97,7 +97,6 @@ export function createVirtualTime() {
       }
       nowMs = endMs;
     },
-    /** Restores the timers of the process. */
     [Symbol.dispose]: () => Object.assign(globalThis, real),
   };
 }

@@ -7,9 +7,7 @@ import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from 
 /** The measurements of one peer. One that is absent failed, and `problems` says why. */
 export interface Outcome {
   readonly peer: Pick<Peer, 'name' | 'setUp' | 'keeps'>;
-  /** One page, again and again. */
   readonly page?: PageFigures;
-  /** Many pages in turn. */
   readonly many?: PageFigures;
   readonly memory?: MemoryFigures;
   readonly stampede?: StampedeFigures;
@@ -32,7 +30,6 @@ function isOurs({ peer }: Pick<Outcome, 'peer'>): boolean {
   return peer.name === OURS.memory || peer.name === OURS.store;
 }
 
-/** One figure in which peers are compared with serpcache. */
 export interface Figure {
   /** `requests per core, one page` */
   readonly what: string;

@@ -177,7 +177,6 @@ export function answersOf({
   return {
     /** Share of fresh pages that were answered 200: 0–1. Undefined: this machine was too slow to ask in time. */
     freshShare: fresh && servedShare(fresh),
-    /** The same after they expired. */
     expiredShare: servedShare(expired),
     /** Undefined: no expired page was answered. */
     expiredP99Ms: expired.servedMs?.p99,

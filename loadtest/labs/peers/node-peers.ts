@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Peer, purgeByRequest, type ReplicaSetup, startPeerProcess } from './peer.ts';
 
-/** The smallest possible Node server with a cache. */
 export const bareNode: Peer = {
   name: 'bare Node server',
   setUp:
@@ -33,7 +32,6 @@ export const asyncCacheDedupe = fastifyPeer('async-cache-dedupe', {
   keeps: 'shared',
 });
 
-/** The same with its default storage. */
 export const asyncCacheDedupeMemory = fastifyPeer('async-cache-dedupe-memory', {
   name: 'Fastify + async-cache-dedupe (memory)',
   setUp: 'memory storage for 100,000 pages instead of its 1,024; else like the one with Redis; purged by clear().',

@@ -32,7 +32,6 @@ export interface ReplicaSetup {
   readonly store: { readonly host: string; readonly port: number };
   /** Processors it may use, as taskset takes them. */
   readonly cores: string;
-  /** How long a page is fresh. */
   readonly ttlSeconds: number;
   /** How long after that it may be served stale while the engine is away, if the peer can. */
   readonly staleSeconds: number;
@@ -146,7 +145,6 @@ export const SIZES = {
   pages: 1200,
   /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
   perSecond: 1000,
-  /** Pages of the memory task. */
   memoryPages: 4000,
   replicas: 3,
   engineDelayMs: 200,
@@ -157,7 +155,6 @@ export const SIZES = {
   /** Pages that are cached when the engine dies, and pages that are not. */
   knownPages: 100,
   unseenPages: 20,
-  /** Requests per second for expired pages. */
   deadPerSecond: 200,
 };
 

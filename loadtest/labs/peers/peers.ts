@@ -17,7 +17,6 @@ import { chartsOf, claimsOf, notesOf, PUBLISHED_WORDS, tablesOf } from './tables
 import { varnish } from './varnish.ts';
 
 interface PeersOptions {
-  /** In the order of the tables. */
   readonly peers?: readonly Peer[];
   readonly sizes?: Partial<Sizes>;
   /** Installs the parts of a peer. @throws when that fails. */
@@ -26,7 +25,6 @@ interface PeersOptions {
 }
 
 export const ROW_SECONDS = 2;
-/** Parts that every peer needs. */
 export const PARTS = ['redis', 'sphinx', 'wrk'];
 /** No further step begins after it. The command is killed after twelve minutes, and a failing step can take a minute. */
 const MOST_SECONDS = 600;
@@ -111,7 +109,6 @@ export const peers: Experiment = {
   run: (lab) => runPeers(lab),
 };
 
-/** In the order of measuring and of the tables. */
 export const PEERS: readonly Peer[] = [
   nginxCache,
   varnish,

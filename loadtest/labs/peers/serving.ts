@@ -82,18 +82,15 @@ async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, pe
   }
 }
 
-/** One round of requests to one replica for cached pages. */
 export type PageRound = ReturnType<typeof roundOf>;
 
 export type PageFigures = ReturnType<typeof pageFigures>;
 
-/** The compared figures of a round. */
 export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
 
 interface PageOptions {
   readonly paths: readonly string[];
   readonly seconds: number;
-  /** Requests per second at which times are measured. */
   readonly perSecond: number;
 }
 
@@ -174,7 +171,6 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
     storeCommands: commandsEach(before, between, fast.requests),
     /** The same at the fixed rate, where no concurrent requests can share one store command. */
     storeCommandsAtRate: commandsEach(between, after, calm.requests + perSecond * LEAD_SECONDS),
-    /** Times at the fixed rate. */
     p50Ms: calm.servedMs.p50,
     p99Ms: calm.servedMs.p99,
   };
@@ -269,7 +265,6 @@ export function memoryFiguresOf({ before, after, pages, filled, missedShare }: M
   const kept = pages * keptShare;
   if (keptShare < LEAST_KEPT) throw new Error(`of ${pages} pages it keeps ${Math.round(kept)}`);
   return {
-    /** Mean size of a body. */
     pageBytes: filled.bodyBytes / filled.requests,
     /** Share of the pages that are still cached, by a sample: 0–1. An evicted page takes no memory. */
     keptShare,
@@ -284,7 +279,6 @@ export function memoryFiguresOf({ before, after, pages, filled, missedShare }: M
   };
 }
 
-/** Bytes of a page in process, store and files. */
 export function bytesPerPage(of: Pick<MemoryFigures, 'residentPerPage' | 'storePerPage' | 'diskPerPage'>): number {
   return of.residentPerPage + of.storePerPage + of.diskPerPage;
 }

@@ -4,9 +4,7 @@ import type { Lab, LabStore } from '../../kit/lab.ts';
 import { commandStats, peakClientBytes } from '../../kit/meters.ts';
 import { PUBLISHED_MIX } from '../../kit/mix.ts';
 
-/** Commands in a pipeline. */
 export const BATCHES: readonly number[] = [1, 10, 50, 100, 200, 500];
-/** Connections that send such pipelines. */
 export const LOADS: readonly number[] = [1, 10, 50];
 
 export const PAGES = PUBLISHED_MIX.keys;
@@ -75,7 +73,6 @@ export function loadName(clients: number): string {
 interface Meters {
   /** Kernel time since the store started, in steps of 10 ms: a store that keeps nothing on disk spends it on its sockets. */
   readonly systemMs: number;
-  /** GETs since the store started. */
   readonly calls: number;
 }
 

@@ -5,17 +5,14 @@ export interface ReaderPlan {
   /** One connection each, as a service has one for each of its domains. */
   readonly hosts: readonly string[];
   readonly port: number;
-  /** All connections together. */
   readonly readsPerSecond: number;
   readonly deadlineMs: number;
-  /** Maximum time to wait for all connections. */
   readonly startWaitMs: number;
   /** Absent: it ends when it has started. */
   readonly then?: {
     readonly keptMs: number;
     readonly cutMs: number;
     readonly cutEveryMs: number;
-    /** Maximum time to wait for all connections at the end. */
     readonly backWaitMs: number;
   };
 }

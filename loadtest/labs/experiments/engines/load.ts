@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createRandom } from '../../../random.ts';
 import type { Flavour } from '../../../stack/redis-node.ts';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { fillCommands, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
+import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
 import { limitOfStores } from '../three-clients.ts';
 
 /** Always measured; others are given by their paths. */
@@ -27,7 +26,6 @@ export interface EngineSetting {
   readonly ioThreads: number;
 }
 
-/** One measurement of one engine. */
 export type Load = Pick<
   Benchmark,
   'perSecond' | 'p50Ms' | 'p99Ms' | 'storeCores' | 'generatorCores' | 'storeUs' | 'limit'
@@ -79,15 +77,8 @@ export function startEngine(lab: Lab, { flavour }: Engine, { isTls, ioThreads }:
   return lab.startStore({ flavour, tls: isTls ? true : undefined, config: ioThreads > 1 ? config : undefined });
 }
 
-/** The published mix by the driver: one write to four reads. */
 export function mixLoad(lab: Lab, store: LabStore, seconds: number): Promise<Load> {
-  const { caFile } = store;
-  return driven(lab, [store], {
-    connections: CONNECTIONS,
-    seconds,
-    commands: { kind: 'mix', ...PUBLISHED_MIX },
-    ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
-  });
+  return driven(lab, [store], { connections: CONNECTIONS, seconds, commands: MIX_COMMANDS });
 }
 
 /** Reads of stored values by redis-benchmark, also for Valkey, so that the tool makes no difference. */
@@ -103,12 +94,10 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
   return { ...ran, limit: limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }) };
 }
 
-/** The keys that `mixLoad` asks for. */
 export function mixFill() {
   return fillCommands(PUBLISHED_MIX, createRandom(1).next);
 }
 
-/** The keys that `readLoad` asks for. */
 export function readFill() {
   return fillCommands({ ...PUBLISHED_MIX, keys: READ_KEYS }, createRandom(1).next, (at) => `key:${randomDigits(at)}`);
 }

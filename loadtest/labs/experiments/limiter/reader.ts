@@ -36,7 +36,6 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const took = createTally(startedMs, () => performance.now());
   const counts = {
     asked: 0,
-    /** With a page within the deadline. */
     inTime: 0,
     /** No page within the deadline; it came later or never. */
     late: 0,

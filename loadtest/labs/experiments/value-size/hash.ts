@@ -63,7 +63,6 @@ async function storeHash(lab: Lab, store: LabStore, fields: number): Promise<voi
   await massImport(lab, store, commands);
 }
 
-/** Reads one big hash whole and in pieces, and measures small reads of other clients meanwhile. */
 export async function hashReads(lab: Lab, store: LabStore) {
   await storeHash(lab, store, BIG_FIELDS);
   await store.command('SET', 'small', 'x'.repeat(100));
@@ -73,7 +72,6 @@ export async function hashReads(lab: Lab, store: LabStore) {
   return { quietP99Ms, rows: await Array.fromAsync(WAYS, (way) => hashRead(lab, store, way)) };
 }
 
-/** One way to read a hash, with a number of fields in each reply. */
 async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
   const [name = ''] = way.words;
   const { fields, publishedMs } = way;
@@ -135,7 +133,6 @@ function smallReads(lab: Lab, store: LabStore): Promise<LabDriven> {
   });
 }
 
-/** Writes single fields into a small hash and into a big one, in turn. */
 export async function hashWrites(lab: Lab) {
   const hashes = await Array.fromAsync([SMALL_FIELDS, BIG_FIELDS], async (fields) => {
     const store = await lab.startStore();

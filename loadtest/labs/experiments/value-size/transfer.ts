@@ -21,7 +21,6 @@ export const PUBLISHED = {
   pipelinedSetPerSecond: 508_000,
 } as const;
 
-/** One gigabit per second. */
 export const LINK_BYTES_PER_SECOND = 125_000_000;
 /** The queue holds all that ten connections have in flight. A shorter one drops packets and would measure TCP's reaction. */
 const LINK = ['tbf', 'rate', '1gbit', 'burst', '256kb', 'latency', '500ms'];
@@ -38,7 +37,6 @@ const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
 
 export type Way = 'SET' | 'GET';
 
-/** Values of one size, written or read for a while. */
 export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit'> {
   readonly way: Way;
   readonly bytes: number;
@@ -128,7 +126,6 @@ export async function storeValues(lab: Lab, store: LabStore, bytes: number): Pro
   await massImport(lab, store, commands);
 }
 
-/** `SET` by redis-benchmark. */
 export async function writeValues(lab: Lab, options: TransferOptions): Promise<Transfer> {
   const { bytes, pipeline, mostPerSecond } = options;
   const pilot = Math.max(LEAST_PILOT, Math.min(MOST_PILOT, Math.floor(PILOT_BYTES / bytes)));

@@ -108,7 +108,6 @@ export function createConnection(options: ConnectionOptions) {
         own.once('close', () => resolve(false));
       });
     },
-    /** Applies the deadline. */
     sweep: (): void => {
       if (deadline === undefined) return;
       const before = nowMs() - deadline.ms;
@@ -208,7 +207,6 @@ export function startMeter(watched: readonly number[], nowMs: () => number) {
 
 export type Tally = ReturnType<typeof createTally>;
 
-/** Counts answers and failures, in total and for each second. */
 export function createTally(startedMs: number, nowMs: () => number) {
   const whole = createHistogram();
   let second = { answered: 0, failed: 0 };

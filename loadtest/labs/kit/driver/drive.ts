@@ -88,7 +88,6 @@ async function openAll(connections: readonly Connection[]): Promise<void> {
 
 const PLACEHOLDER = '__rand_int__';
 
-/** @returns a function that makes the bytes of the next command. */
 function nextCommand(commands: Commands, random: () => number): () => Buffer {
   if (commands.kind === 'mix') {
     const value = Buffer.alloc(commands.mostBytes, 'x');
@@ -109,7 +108,6 @@ function nextCommand(commands: Commands, random: () => number): () => Buffer {
 
 interface ClosedLoopOptions {
   readonly connection: Connection;
-  /** Sends one batch. */
   readonly send: () => void;
   /** Maximum number of batches of one connection before it is replaced. */
   readonly most: number;

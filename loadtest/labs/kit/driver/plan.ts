@@ -41,7 +41,6 @@ export type Commands =
   /** `__rand_int__` is replaced by a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
   | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
 
-/** The result. */
 export interface Driven extends Latency {
   readonly seconds: number;
   readonly answered: number;
@@ -49,7 +48,6 @@ export interface Driven extends Latency {
   readonly errors: Errors;
   readonly connects: number;
   readonly receivedBytes: number;
-  /** Processor time of the driver process during the measurement. */
   readonly processorSeconds: number;
   /** Busy cores of each watched process. */
   readonly watchedCores: readonly number[];
@@ -69,11 +67,9 @@ export interface Errors {
   readonly late: number;
   /** In flight when the connection broke or was closed because of another command's deadline. */
   readonly broken: number;
-  /** Error replies. */
   readonly refused: number;
   /** Due but not sent: the connection had the maximum number of commands in flight, or there was no connection. */
   readonly unsent: number;
-  /** Attempts to connect that failed. */
   readonly unconnected: number;
 }
 

@@ -37,8 +37,8 @@ function findingOf(closes: Figures, abandons: Figures, calmLostShare = 0) {
   const calm = { ...closes, lostShare: calmLostShare };
   const measured = (kept: Figures) => ({
     rows: [
-      { variant: 'closes' as const, figures: closes },
-      { variant: 'abandons' as const, figures: kept },
+      { ...closes, variant: 'closes' as const },
+      { ...kept, variant: 'abandons' as const },
     ],
     calm: { closes: calm, abandons: calm },
     neighbourShare: 0.3,
