@@ -88,12 +88,6 @@ export type PageFigures = ReturnType<typeof pageFigures>;
 
 export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
 
-interface PageOptions {
-  readonly paths: readonly string[];
-  readonly seconds: number;
-  readonly perSecond: number;
-}
-
 /** Maximum share of failed requests. A connection that a server closes after a number of requests can lose one. */
 const MOST_ERRORS = 0.001;
 const PATIENCE_MS = 5000;
@@ -106,31 +100,38 @@ export async function warmUp(lab: Lab, { urls }: Replicas, paths: readonly strin
   await fullSpeed(lab, { url: urls[0] ?? '', paths, seconds: WARM_SECONDS });
 }
 
-/** @throws when answers are not 200, because then another page was measured. */
-export async function pageRound(lab: Lab, replicas: Replicas, options: PageOptions): Promise<PageRound> {
-  const { paths, seconds, perSecond } = options;
-  const { urls, store } = replicas;
-  const [url = ''] = urls;
-  const look = async (): Promise<Look> => ({
-    atMs: performance.now(),
-    serverSeconds: replicas.processorSeconds(),
-    storeMs: store.processorMs(),
-    commands: Number((await store.info('stats'))['total_commands_processed'] ?? 0),
-  });
-  const before = await look();
+/**
+ * Full speed, then `perSecond` requests a second, at which times are measured.
+ * @throws when answers are not 200, because then another page was measured.
+ */
+export async function pageRound(
+  lab: Lab,
+  replicas: Replicas,
+  {
+    paths,
+    seconds,
+    perSecond,
+  }: { readonly paths: readonly string[]; readonly seconds: number; readonly perSecond: number },
+): Promise<PageRound> {
+  const [url = ''] = replicas.urls;
+  const before = await lookAt(replicas);
   const fast = await fullSpeed(lab, { url, paths, seconds });
-  const between = await look();
+  const between = await lookAt(replicas);
   const pace = { kind: 'rate', perSecond, seconds, leadSeconds: LEAD_SECONDS } as const;
   const calm = await httpDriven(lab, { replicas: [url], paths, pace, patienceMs: PATIENCE_MS });
-  return roundOf({ looks: [before, between, await look()], fast, calm, perSecond });
+  return roundOf({ looks: [before, between, await lookAt(replicas)], fast, calm, perSecond });
 }
 
+type Look = Awaited<ReturnType<typeof lookAt>>;
+
 /** CPU time and commands since the start of server and store. */
-interface Look {
-  readonly atMs: number;
-  readonly serverSeconds: number;
-  readonly storeMs: number;
-  readonly commands: number;
+async function lookAt({ store, processorSeconds }: Replicas) {
+  return {
+    atMs: performance.now(),
+    serverSeconds: processorSeconds(),
+    storeMs: store.processorMs(),
+    commands: Number((await store.info('stats'))['total_commands_processed']),
+  };
 }
 
 export interface Looked {
@@ -181,22 +182,21 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
  * fastest round. @param available cores that this server can use, and cores of wrk and the store
  */
 export function pageFigures(rounds: readonly PageRound[], available: { server: number; client: number }) {
-  const most = (pick: (round: PageRound) => number): number => Math.max(...rounds.map(pick));
-  const least = (pick: (round: PageRound) => number): number => Math.min(...rounds.map(pick));
-  const perSecond = most((one) => one.perSecond);
-  const fastest = rounds.find((one) => one.perSecond === perSecond);
+  const most = (of: keyof PageRound): number => Math.max(...rounds.map((round) => round[of]));
+  const least = (of: keyof PageRound): number => Math.min(...rounds.map((round) => round[of]));
+  const fastest = rounds.find((one) => one.perSecond === most('perSecond'));
   if (fastest === undefined) throw new Error('no round was measured');
   const { serverCores, clientCores, storeCores } = fastest;
   // wrk and the store work in one thread each, however many cores there are for them.
   const clientShare = Math.max(clientCores / available.client, clientCores - storeCores, storeCores);
-  const spread = (of: Spread): number => most((one) => one[of]) / least((one) => one[of]);
+  const spread = (of: Spread): number => most(of) / least(of);
   return {
     ...fastest,
     /** Largest round ÷ smallest: how far this server differs from itself. */
     spreads: { perCore: spread('perCore'), p50Ms: spread('p50Ms'), p99Ms: spread('p99Ms') },
-    perCore: most((one) => one.perCore),
-    p50Ms: least((one) => one.p50Ms),
-    p99Ms: least((one) => one.p99Ms),
+    perCore: most('perCore'),
+    p50Ms: least('p50Ms'),
+    p99Ms: least('p99Ms'),
     limit: limitOf(
       { storeCores: serverCores, generatorCores: clientShare },
       { storeCores: available.server, generatorCores: 1 },
@@ -215,22 +215,9 @@ const SETTLE_MS = 700;
  * @throws when pages are not answered, or hardly any is kept.
  */
 export async function fillMemory(lab: Lab, backend: Backend, replicas: Replicas, paths: readonly string[]) {
-  const look = async (): Promise<MemoryLook> => {
-    await sleep(SETTLE_MS);
-    const whole = replicas.residentBytes();
-    await replicas.collectGarbage();
-    await sleep(SETTLE_MS);
-    const memory = await replicas.store.info('memory');
-    return {
-      whole,
-      resident: replicas.residentBytes(),
-      store: Number(memory['used_memory'] ?? 0),
-      disk: await replicas.diskBytes(),
-    };
-  };
-  const before = await look();
+  const before = await memoryOf(replicas);
   const filled = await fillPages(lab, replicas.urls, paths);
-  const after = await look();
+  const after = await memoryOf(replicas);
   const sample = paths.filter((_, at) => at % Math.max(1, Math.floor(paths.length / SAMPLE)) === 0);
   const searchesBefore = backend.searches();
   await fillPages(lab, replicas.urls, sample, 1);
@@ -238,13 +225,22 @@ export async function fillMemory(lab: Lab, backend: Backend, replicas: Replicas,
   return memoryFiguresOf({ before, after, pages: paths.length, filled, missedShare });
 }
 
+type MemoryLook = Awaited<ReturnType<typeof memoryOf>>;
+
 /** Bytes. */
-interface MemoryLook {
-  /** All processes of the replica, with garbage and without. */
-  readonly whole: number;
-  readonly resident: number;
-  readonly store: number;
-  readonly disk: number;
+async function memoryOf(replicas: Replicas) {
+  await sleep(SETTLE_MS);
+  /** All processes of the replica, with garbage. */
+  const whole = replicas.residentBytes();
+  await replicas.collectGarbage();
+  await sleep(SETTLE_MS);
+  const memory = await replicas.store.info('memory');
+  return {
+    whole,
+    resident: replicas.residentBytes(),
+    store: Number(memory['used_memory']),
+    disk: await replicas.diskBytes(),
+  };
 }
 
 export interface MemoryLooked {

@@ -106,11 +106,11 @@ export function rowName({ way, bytes, pipeline }: Pick<Transfer, 'way' | 'bytes'
 }
 
 /** Commands of a pipeline: as published for 4 KiB, and no more bytes at once than that for larger values. */
-export function depthOf(bytes: number): number {
+function depthOf(bytes: number): number {
   return Math.min(PUBLISHED.pipeline, Math.max(1, Math.floor((PUBLISHED.pipeline * 4 * KIB) / bytes)));
 }
 
-export function clientsOf(pipeline: number): number {
+function clientsOf(pipeline: number): number {
   return pipeline === 1 ? CLIENTS : PIPELINED_CLIENTS;
 }
 
@@ -162,7 +162,7 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
   });
   // Whole pipelines were in flight when the time ended. The store answers this after them.
   await store.command('PING');
-  const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
+  const bytesPerSecond = valueBytesPerSecond(bytes, ran);
   const perSecond = bytesPerSecond / bytes;
   return { ...ran, way: 'GET', bytes, pipeline, perSecond, bytesPerSecond, p99Ms: p99Of(ran) };
 }
@@ -171,12 +171,10 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
  * Value bytes a second by the bytes received, because few whole replies of megabytes arrive in a short time.
  * @throws when fewer bytes came than the counted replies must have carried.
  */
-export function valueBytesPerSecond({
-  bytes,
-  answered,
-  receivedBytes,
-  seconds,
-}: Pick<Driven, 'answered' | 'receivedBytes' | 'seconds'> & { readonly bytes: number }): number {
+export function valueBytesPerSecond(
+  bytes: number,
+  { answered, receivedBytes, seconds }: Pick<Driven, 'answered' | 'receivedBytes' | 'seconds'>,
+): number {
   if (receivedBytes < answered * bytes)
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
   const header = `$${bytes}\r\n\r\n`.length;

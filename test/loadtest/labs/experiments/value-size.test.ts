@@ -76,11 +76,11 @@ test('a read without an answer has no times', () => {
 });
 
 test('a rate of values counts the bytes that arrived, and replies smaller than the values give no measurement', () => {
-  const ran = { bytes: 4096, answered: 100, seconds: 1 };
-  assert.throws(() => valueBytesPerSecond({ ...ran, receivedBytes: 500 }), /only 500 bytes received/);
-  assert.equal(Math.round(valueBytesPerSecond({ ...ran, receivedBytes: 100 * 4105 })), 409_600);
-  const half = { bytes: 4 * MIB, answered: 0, receivedBytes: 2 * MIB, seconds: 0.5 };
-  assert.ok(Math.abs(valueBytesPerSecond(half) / (4 * MIB) - 1) < 0.001);
+  const ran = { answered: 100, seconds: 1 };
+  assert.throws(() => valueBytesPerSecond(4096, { ...ran, receivedBytes: 500 }), /only 500 bytes received/);
+  assert.equal(Math.round(valueBytesPerSecond(4096, { ...ran, receivedBytes: 100 * 4105 })), 409_600);
+  const half = { answered: 0, receivedBytes: 2 * MIB, seconds: 0.5 };
+  assert.ok(Math.abs(valueBytesPerSecond(4 * MIB, half) / (4 * MIB) - 1) < 0.001);
 });
 
 test('stored values come back whole', async () => {
