@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type BatchRow, batchRow } from '../../../../loadtest/labs/experiments/batch/sweep.ts';
-import { batch, gainsOf } from '../../../../loadtest/labs/experiments/batch.ts';
+import { type BatchRow, batch, batchRow, gainsOf } from '../../../../loadtest/labs/experiments/batch.ts';
 import { claimOf } from './harness.ts';
 
 const BATCHES = [1, 10, 50, 100, 200, 500];
