@@ -107,7 +107,7 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
 }
 
 /** Undefined: a busy machine answered nothing in the time of the row. The other figures of the row are still valid. */
-export function aloneRead(
+function aloneRead(
   { answered, meanMs, receivedBytes }: Pick<LabDriven, 'answered' | 'meanMs' | 'receivedBytes'>,
   fields: number,
   executionUs: number,

@@ -10,12 +10,6 @@ import { type Found, figureOf } from './harness.ts';
 
 const RATE = 50e6;
 
-test('all limiters have the same rate: only bursts and queues differ', () => {
-  const words = ({ discipline = [], classes = [] }: (typeof VARIANTS)[number]) => [discipline, ...classes].join(' ');
-  for (const one of VARIANTS) if (one.kind !== 'none') assert.match(words(one), /rate,400mbit\b/, one.name);
-  assert.equal(new Set(VARIANTS.map(words)).size, VARIANTS.length);
-});
-
 test('the smaller of burst and cburst counts, and the larger of rate and ceil', () => {
   const shown = `qdisc htb 1: root refcnt 3 r2q 10 default 0x10 direct_packets_stat 0 direct_qlen 1000
  Sent 30247299 bytes 20178 pkt (dropped 0, overlimits 713 requeues 0)

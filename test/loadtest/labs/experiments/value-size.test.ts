@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { aloneRead, type HashRead } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
+import type { HashRead } from '../../../../loadtest/labs/experiments/value-size/hash.ts';
 import {
   readValues,
   storeValues,
@@ -70,10 +70,6 @@ for (const [name, own, verdict, claim, figure] of [
     assert.equal(found.verdict, verdict);
     assert.deepEqual(claimOf(found, claim), figure);
   });
-
-test('a read without an answer has no times', () => {
-  assert.equal(aloneRead({ answered: 0, receivedBytes: 12, meanMs: 0 }, 30, 0), undefined);
-});
 
 test('a rate of values counts the bytes that arrived, and replies smaller than the values give no measurement', () => {
   const ran = { answered: 100, seconds: 1 };

@@ -50,12 +50,6 @@ test('a stall that lasts beyond the end does not drop the commands that were due
   isAbout(maxMs, 199);
 });
 
-test('a timer that is two milliseconds late is not counted as latency of the store', async () => {
-  const { answered, maxMs } = await aSecond(() => 2);
-  assert.ok(answered > 995, `${answered}`);
-  assert.ok(maxMs < 0.1, `${maxMs} ms`);
-});
-
 test('a command sent later than the timer tolerance is timed from when it was due', () => {
   assert.deepEqual([timedFrom(10, 12.4), timedFrom(10, 12.5), timedFrom(10, 110)], [12.4, 10, 10]);
 });
