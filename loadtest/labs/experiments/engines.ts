@@ -1,6 +1,6 @@
 import { countText } from '../../../src/report/format.mjs';
 import { massImport } from '../kit/benchmark.ts';
-import { allHold } from '../kit/claims.ts';
+import { countEffects, seenClaim } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { alternately } from '../kit/rounds.ts';
@@ -140,22 +140,16 @@ export const engines = defineExperiment({
   claims: ({ mix, counters }) => {
     const names = [...new Set(mix.map(({ engine }) => engine))];
     const effects = effectsOf(mix, counters, names);
-    const held = effects.map(allHold);
-    const [count, isSeen] = [held.filter(Boolean).length, !held.includes(undefined)];
+    const { seen, held } = countEffects(effects);
     return [
       {
         text: `published effects that hold, of ${effects.length}; not seen when none holds and not all could be seen`,
-        figure: count > 0 || isSeen ? count : undefined,
+        figure: held > 0 || seen === effects.length ? held : undefined,
         unit: 'count',
         atLeast: 1,
         isRequired: true,
       },
-      {
-        text: `published effects that could be seen, of ${effects.length}`,
-        figure: held.filter((one) => one !== undefined).length,
-        unit: 'count',
-        atLeast: effects.length,
-      },
+      seenClaim(effects),
       {
         text: 'engines of the publication that were given beside Redis: KeyDB, Dragonfly',
         figure: PUBLISHED_OTHERS.filter((other) => names.some((name) => isNamed(name, other))).length,

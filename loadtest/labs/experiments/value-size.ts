@@ -1,5 +1,5 @@
 import { bytesText, countText, durationText, perSecondText } from '../../../src/report/format.mjs';
-import { allHold } from '../kit/claims.ts';
+import { countEffects, seenClaim } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { chartOf, type TableParts, tableOf } from '../kit/table.ts';
@@ -141,23 +141,16 @@ export const valueSize = defineExperiment({
   },
   claims: (measured) => {
     const effects = effectsOf(measured);
-    const held = effects.map(allHold);
-    const seen = held.filter((one) => one !== undefined);
+    const { seen, held } = countEffects(effects);
     return [
       {
         text: `published effects that hold, of ${effects.length}`,
-        figure: seen.length === 0 ? undefined : seen.filter(Boolean).length,
+        figure: seen === 0 ? undefined : held,
         unit: 'count',
         atLeast: 1,
         isRequired: true,
       },
-      // An effect that could not be seen leaves the statement confirmed in part at most.
-      {
-        text: `published effects that could be seen, of ${effects.length}`,
-        figure: seen.length,
-        unit: 'count',
-        atLeast: effects.length,
-      },
+      seenClaim(effects),
       ...effects.flat(),
       {
         // If this is far above the factor of the whole reply, most of a small reply's time is its round trip.

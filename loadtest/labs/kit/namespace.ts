@@ -98,34 +98,26 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
   };
 }
 
+const NEEDS =
+  'needs Linux, root for network namespaces with virtual interfaces (veth), and ip and tc (package iproute2)';
+
 /**
  * Why namespaces cannot be used here; undefined when they can. It creates one and removes it, because root in a container
  * may not be allowed to. @param disciplines that the kernel must have, with their arguments: `['netem', 'delay', '1ms']`.
  */
 export async function namespacesProblem(disciplines: readonly (readonly string[])[] = []): Promise<string | undefined> {
-  if (process.platform !== 'linux') return 'needs Linux for network namespaces';
   const name = `spc-${process.pid}-${randomBytes(2).toString('hex')}`;
   try {
     await systemProgram('tc', ['-V']);
     await systemProgram('ip', ['netns', 'add', name]);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
-      return 'needs ip and tc (package iproute2)';
-    return `needs root for network namespaces (${complaint(error)})`;
-  }
-  try {
-    await within(name, 'ip', ['link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1']).catch((error) => {
-      throw new Error(`needs virtual interfaces, veth, in the kernel (${complaint(error)})`);
-    });
+    await within(name, 'ip', ['link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1']);
     for (const discipline of disciplines) {
-      await within(name, 'tc', ['qdisc', 'replace', 'dev', 'spc0', 'root', ...discipline]).catch((error) => {
-        throw new Error(`needs the discipline ${discipline[0]} of tc in the kernel (${complaint(error)})`);
-      });
+      await within(name, 'tc', ['qdisc', 'replace', 'dev', 'spc0', 'root', ...discipline]);
       await within(name, 'tc', ['qdisc', 'del', 'dev', 'spc0', 'root']);
     }
     return undefined;
   } catch (error) {
-    return complaint(error);
+    return `${NEEDS}: ${complaint(error)}`;
   } finally {
     await systemProgram('ip', ['netns', 'del', name]).catch(() => undefined);
     await leaveHome();

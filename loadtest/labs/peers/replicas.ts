@@ -56,7 +56,7 @@ export async function startReplicas(
     throw error;
   }
   const urls: readonly string[] = running.map((one) => one.url);
-  /** Of all processes of all replicas, workers included. */
+  /** The sum over all processes of all replicas, workers included. */
   const total = (of: 'cpuSeconds' | 'residentBytes'): number => {
     const pids = running.flatMap((one) => one.pids());
     return pids.reduce((sum, pid) => sum + (readProcess({ name: peer.name, pid })?.[of] ?? 0), 0);
