@@ -4,7 +4,6 @@ import { createRandom } from '../../random.ts';
 import { limitersOf } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';
-import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
@@ -76,9 +75,8 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'htb, no burst named', isRight: false, ...htb() },
 ];
 
-export interface LimiterRow extends Pick<Latency, 'p50Ms' | 'p99Ms' | 'maxMs'> {
+export interface LimiterRow extends Pick<BurstReads, 'p50Ms' | 'p99Ms' | 'maxMs' | 'seconds'> {
   readonly variant: Variant;
-  readonly seconds: number;
   /** Share of all reads without a page within the deadline, or not sent because of those before. */
   readonly lateShare: number;
   readonly limiter?: LimiterState;

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven, drivenBy, type LabDriven } from '../kit/driven.ts';
-import type { DrivenSecond } from '../kit/driver/plan.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX } from '../kit/mix.ts';
@@ -220,7 +219,8 @@ export function figuresOf({ load, ...spell }: SpellRun) {
   const { answered, errors, eachSecond } = load;
   const lost = errors.late + errors.broken + errors.refused + errors.unsent;
   const all = Math.max(1, answered + lost);
-  const isSlow = (second: DrivenSecond): boolean => second.failed > SLOW_SHARE * (second.answered + second.failed);
+  type Second = (typeof eachSecond)[number];
+  const isSlow = ({ answered: good, failed }: Second): boolean => failed > SLOW_SHARE * (good + failed);
   const first = eachSecond.findIndex(isSlow);
   const last = eachSecond.findLastIndex(isSlow);
   return {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Driven, DrivePlan } from './driver/plan.ts';
+import type { Driven } from './driver/drive.ts';
+import type { DrivePlan } from './driver/plan.ts';
 import type { Lab, LabStore } from './lab.ts';
 import { loadFigures } from './meters.ts';
 import { runProgram } from './programs.ts';

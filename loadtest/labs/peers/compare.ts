@@ -173,18 +173,7 @@ function textOf({ unit }: Figure, noise: number): string {
 }
 
 /** One peer against serpcache in one figure. */
-export interface Compared {
-  readonly figure: Figure;
-  readonly peer: string;
-  readonly theirs: number;
-  readonly oursName: string;
-  readonly ours: number;
-  readonly ahead: 'peer' | 'serpcache' | 'neither';
-  /** Better ÷ worse, at least 1. Undefined where one of them is zero or never happened. */
-  readonly factor: number | undefined;
-  /** Smaller differences are level: a factor; for shares a difference. */
-  readonly noise: number;
-}
+export type Compared = ReturnType<typeof compare>;
 
 /** Each peer against serpcache in each figure that both have from the same tier. serpcache is not compared with itself. */
 export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
@@ -202,15 +191,24 @@ export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
   );
 }
 
-function compare(given: Omit<Compared, 'ahead' | 'factor'>): Compared {
-  const { figure, theirs, ours, noise } = given;
+interface Pair {
+  readonly figure: Figure;
+  readonly peer: string;
+  readonly theirs: number;
+  readonly oursName: string;
+  readonly ours: number;
+  /** Smaller differences are level: a factor; for shares a difference. */
+  readonly noise: number;
+}
+
+function compare(pair: Pair) {
+  const { figure, theirs, ours, noise } = pair;
   const [more, less] = [Math.max(theirs, ours), Math.min(theirs, ours)];
   const isNoise = figure.unit === 'share' ? more - less <= noise : less > 0 && more / less <= noise;
   const isLevel = more === less || more - less < (figure.resolution ?? 0) || isNoise;
   const isPeer = figure.better === 'more' ? theirs > ours : theirs < ours;
-  return {
-    ...given,
-    ahead: isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache',
-    factor: less > 0 && Number.isFinite(more) ? more / less : undefined,
-  };
+  const ahead: 'neither' | 'peer' | 'serpcache' = isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache';
+  /** Better ÷ worse, at least 1. Undefined where one of them is zero or never happened. */
+  const factor = less > 0 && Number.isFinite(more) ? more / less : undefined;
+  return { ...pair, ahead, factor };
 }

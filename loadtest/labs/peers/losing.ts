@@ -4,17 +4,13 @@ import { type HttpDriven, type HttpPlan, outcomeText, servedShare } from '../../
 import type { Lab } from '../kit/lab.ts';
 import type { Backend } from './backend.ts';
 import { httpDriven } from './driven.ts';
-import { LONG, type Peer, SHORT, type Sizes, type Try } from './peer.ts';
+import { LONG, type Peer, SHORT, type Sizes } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
+import type { ServingOptions } from './serving.ts';
 
-interface LosingOptions {
-  readonly lab: Lab;
+interface LosingOptions extends Omit<ServingOptions, 'backend' | 'peers'> {
   /** Two backends, with long and with short page lifetimes. */
   readonly backends: { readonly long: Backend; readonly short: Backend };
-  readonly paths: readonly string[];
-  readonly sizes: Sizes;
-  readonly seconds: number;
-  readonly attempt: Try;
 }
 
 /** One peer after the other, each alone: a stampede lasts a second, so peers cannot take turns. */

@@ -7,7 +7,7 @@ import { type FullSpeed, fullSpeed, httpDriven } from './driven.ts';
 import { LONG, type Peer, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
-interface ServingOptions {
+export interface ServingOptions {
   readonly lab: Lab;
   readonly backend: Backend;
   readonly peers: readonly Peer[];

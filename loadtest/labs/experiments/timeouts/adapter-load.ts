@@ -8,7 +8,8 @@ import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
 import { waitUntil } from '../../../stack/process.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
-import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';
+import type { Driven } from '../../kit/driver/drive.ts';
+import type { DrivePlan } from '../../kit/driver/plan.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
 import { type AdapterOptions, isConnected, openAdapter } from '../adapter.ts';
 
@@ -22,7 +23,10 @@ export interface AdapterPlan
 const OPEN_LIMIT_MS = 3000;
 const TTL_MS = 600_000;
 /** The driver's error for each fault: abandoned, or lost with its connection. Any other was not sent. */
-const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slow': 'late', 'store-down': 'broken' };
+const ERRORS: Readonly<Partial<Record<StoreFault, keyof Driven['errors']>>> = {
+  'store-slow': 'late',
+  'store-down': 'broken',
+};
 
 const plan: AdapterPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { connections, seconds, ratePerSecond, mix, deadlineMs, watched } = plan;

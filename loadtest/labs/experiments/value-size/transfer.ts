@@ -1,7 +1,7 @@
 import { bytesText, countText } from '../../../../src/report/format.mjs';
 import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, p99Of } from '../../kit/driven.ts';
-import type { Driven } from '../../kit/driver/plan.ts';
+import type { Driven } from '../../kit/driver/drive.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
 

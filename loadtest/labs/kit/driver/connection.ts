@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
+import type { HostPort } from '../../../../src/schema/units.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import type { Deadline, DrivenSecond, Errors, Target } from './plan.ts';
+import type { Deadline } from './plan.ts';
 
 interface ConnectionOptions {
-  readonly target: Target;
+  readonly target: HostPort;
   readonly ca?: string;
   readonly deadline?: Deadline;
   readonly tally: Omit<Tally, 'end'>;
@@ -207,11 +208,22 @@ export function startMeter(watched: readonly number[], nowMs: () => number) {
 
 export type Tally = ReturnType<typeof createTally>;
 
+/** @returns counters; times are milliseconds from when a command was due to its whole reply, connecting included. */
 export function createTally(startedMs: number, nowMs: () => number) {
   const whole = createHistogram();
   let second = { answered: 0, failed: 0 };
-  const errors = { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 };
-  const eachSecond: DrivenSecond[] = [];
+  const errors = {
+    /** No reply within the deadline. */
+    late: 0,
+    /** In flight when the connection broke or was closed because of another command's deadline. */
+    broken: 0,
+    refused: 0,
+    /** Due but not sent: the connection had the maximum number of commands in flight, or there was no connection. */
+    unsent: 0,
+    /** Attempts to connect, not commands. */
+    unconnected: 0,
+  };
+  const eachSecond: { readonly answered: number; readonly failed: number }[] = [];
 
   const turn = (): void => {
     const now = Math.floor((nowMs() - startedMs) / 1000);
@@ -226,7 +238,7 @@ export function createTally(startedMs: number, nowMs: () => number) {
       whole.record(Math.max(1, Math.round(tookMs * 1000)));
       second.answered += 1;
     },
-    failed: (why: keyof Errors, count = 1): void => {
+    failed: (why: keyof typeof errors, count = 1): void => {
       turn();
       errors[why] += count;
       if (why !== 'unconnected') second.failed += count;

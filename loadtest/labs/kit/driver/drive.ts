@@ -3,14 +3,16 @@ import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
 import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
 import { type Connection, createConnection, createTally, type Idle, startMeter, type Tally } from './connection.ts';
-import type { Commands, Driven, DrivePlan } from './plan.ts';
+import type { Commands, DrivePlan } from './plan.ts';
 
 /** With more at once the backlog of a listener (511) overflows, and the refused connections are no finding. */
 const CONNECTS_AT_ONCE = 200;
 const SWEEP_INTERVAL_MS = 5;
 
+export type Driven = Awaited<ReturnType<typeof drive>>;
+
 /** Runs a plan to its end. @throws when the connections cannot be opened beforehand. */
-export async function drive(plan: DrivePlan): Promise<Driven> {
+export async function drive(plan: DrivePlan) {
   const { targets, seconds, pipeline = 1, deadline, ca, watched = [] } = plan;
   const nowMs = (): number => performance.now();
   const next = nextCommand(plan.commands, createRandom(plan.seed).next);

@@ -1,8 +1,9 @@
+import type { HostPort } from '../../../../src/schema/units.ts';
 import type { Mix } from '../mix.ts';
 
 /** One run of the driver process: a bounded load over raw connections, for loads that redis-benchmark cannot make. */
 export interface DrivePlan {
-  readonly targets: readonly Target[];
+  readonly targets: readonly HostPort[];
   /** The total, spread evenly over the targets. */
   readonly connections: number;
   readonly seconds: number;
@@ -24,11 +25,6 @@ export interface DrivePlan {
   readonly watched?: readonly number[];
 }
 
-export interface Target {
-  readonly host: string;
-  readonly port: number;
-}
-
 /** A command without a reply `ms` after it was due is an error. */
 export interface Deadline {
   readonly ms: number;
@@ -40,40 +36,3 @@ export type Commands =
   | ({ readonly kind: 'mix' } & Mix)
   /** `__rand_int__` is replaced by a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
   | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
-
-export interface Driven extends Latency {
-  readonly seconds: number;
-  readonly answered: number;
-  readonly perSecond: number;
-  readonly errors: Errors;
-  readonly connects: number;
-  readonly receivedBytes: number;
-  readonly processorSeconds: number;
-  /** Busy cores of each watched process. */
-  readonly watchedCores: readonly number[];
-  readonly eachSecond: readonly DrivenSecond[];
-}
-
-/** From when a command was due to its whole reply, connecting included. */
-export interface Latency {
-  readonly meanMs: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly maxMs: number;
-}
-
-export interface Errors {
-  /** No reply within the deadline. */
-  readonly late: number;
-  /** In flight when the connection broke or was closed because of another command's deadline. */
-  readonly broken: number;
-  readonly refused: number;
-  /** Due but not sent: the connection had the maximum number of commands in flight, or there was no connection. */
-  readonly unsent: number;
-  readonly unconnected: number;
-}
-
-export interface DrivenSecond {
-  readonly answered: number;
-  readonly failed: number;
-}
