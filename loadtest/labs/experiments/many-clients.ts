@@ -13,12 +13,7 @@ import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits, valueBytes } f
 import type { TableParts } from '../kit/table.ts';
 import { sum } from './three-clients.ts';
 
-/** A store that accepts more connections than a cache should have. */
-export interface WideStore {
-  readonly store: LabStore;
-  /** The same store by several addresses: each has local ports of its own. */
-  readonly targets: DrivePlan['targets'];
-}
+export type WideStore = Awaited<ReturnType<typeof startWideStore>>;
 
 /**
  * Local ports are counted for each address that is connected to: about 28,000, and a closed connection may keep its own
@@ -32,7 +27,7 @@ export const BENCHMARK_KEYS = 10_000;
 export const SMALL_BYTES = 100;
 
 /** A filled store without a limit on the memory of connections, so that their cost shows and not an eviction. */
-export async function startWideStore(lab: Lab, options: { readonly tls?: true } = {}): Promise<WideStore> {
+export async function startWideStore(lab: Lab, options: { readonly tls?: true } = {}) {
   // The certificate is for the first address only.
   const addresses = options.tls ? ADDRESSES.slice(0, 1) : ADDRESSES;
   const store = await lab.startStore({
@@ -41,6 +36,7 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
   });
   lab.say('filling the store');
   await massImport(lab, store, everyKey());
+  // The same store by several addresses: each has local ports of its own.
   return { store, targets: addresses.map((host) => ({ host, port: store.port })) };
 }
 

@@ -3,11 +3,7 @@ import { h } from '../../../src/report/tree.ts';
 import type { Chart } from './finding.ts';
 import { type Unit, valueText } from './text.ts';
 
-export interface ChartScale {
-  readonly ticks: readonly Tick[];
-  /** The position of a value in pixels below the top of the drawing. */
-  readonly at: (value: number) => number;
-}
+export type ChartScale = ReturnType<typeof chartScale>;
 
 interface Tick {
   readonly y: number;
@@ -20,7 +16,8 @@ const [TICKS, TICK_LINE_PX] = [5, 14];
 const BELOW_LOWEST = 0.7;
 const [KIB, MAX_POWERS] = [1024, 6];
 
-export function chartScale(chart: Chart, heightPx: number): ChartScale {
+/** The axis of values; `at` is the position of a value in pixels below the top of the drawing. */
+export function chartScale(chart: Chart, heightPx: number) {
   const values = chart.series.flatMap((one) => one.values.filter(isKnown)).filter((value) => value > 0);
   const ticks = chart.isLog ? logarithmic(chart, values) : linear(chart, values);
   const [from, to] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];

@@ -49,27 +49,23 @@ export function defineExperiment<Measured>(
   return { varies, parts, findingOf, cannotRun, run: async (lab) => findingOf(await own.measure(lab)) };
 }
 
-/**
- * The processors of stores and of generators, as lists for taskset. They are separate so that each side's capacity can be
- * measured. With a single processor both lists are the same, and every row is limited by both sides.
- */
-export interface Cores {
-  readonly store: string;
-  readonly generator: string;
-  readonly storeCount: number;
-  readonly generatorCount: number;
-}
+export type Cores = ReturnType<typeof coresOf>;
 
-/** @param allowed processors that this process may use, `0-1,4`: the first half is for stores, the rest for generators. */
-export function coresOf(allowed: string): Cores {
+/**
+ * The processors of stores and of generators, as lists for taskset: the first half, and the rest. They are separate so that
+ * each side's capacity can be measured. With a single processor both lists are the same, and every row is limited by both sides.
+ * @param allowed processors that this process may use: `0-1,4`.
+ */
+export function coresOf(allowed: string) {
   const all = processorsOf(allowed);
-  if (all.length < 2) {
-    const only = String(all[0] ?? 0);
-    return { store: only, generator: only, storeCount: 1, generatorCount: 1 };
-  }
-  const storeCount = Math.floor(all.length / 2);
-  const [store, generator] = [all.slice(0, storeCount).join(','), all.slice(storeCount).join(',')];
-  return { store, generator, storeCount, generatorCount: all.length - storeCount };
+  const half = Math.floor(all.length / 2);
+  const [stores, generators] = half === 0 ? [all, all] : [all.slice(0, half), all.slice(half)];
+  return {
+    store: stores.join(','),
+    generator: generators.join(','),
+    storeCount: stores.length,
+    generatorCount: generators.length,
+  };
 }
 
 /** A real store, pinned to its processors. */

@@ -19,18 +19,11 @@ interface ProgramOptions {
   readonly onLine?: (line: string) => boolean;
 }
 
-interface Ran {
-  readonly output: string;
-  readonly seconds: number;
-  /** Processor time of the program without its children. Up to 20 ms at the end may be missing. */
-  readonly processorSeconds: number;
-}
-
 const POLL_INTERVAL_MS = 20;
 const MAX_OUTPUT = 16 * 2 ** 20;
 
 /** Runs a program to its end. @throws with its last output when it is missing, fails, prints too much or takes too long. */
-export async function runProgram(options: ProgramOptions): Promise<Ran> {
+export async function runProgram(options: ProgramOptions) {
   const { command, args, cores, limitMs, input = [], signal, onLine } = options;
   const [program, ...rest] = cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
   const startedMs = performance.now();
@@ -69,6 +62,7 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
     );
     child.once('close', (code, killed) => resolve(code === 0 || isDone ? '' : `ended with ${killed ?? code}`));
   });
+  /** Without its children. Up to 20 ms at the end may be missing. */
   let processorSeconds = 0;
   do processorSeconds = cpuSecondsIn(processFile(child.pid ?? 0, 'stat')) ?? processorSeconds;
   while ((await Promise.race([ended, sleep(POLL_INTERVAL_MS)])) === undefined);
