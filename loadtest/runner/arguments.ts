@@ -7,7 +7,7 @@ import {
   quoted,
 } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/environment.ts';
-import { columns } from '../labs/kit/arguments.ts';
+import { columns } from '../labs/kit/print.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 
 export interface RunOptions {
