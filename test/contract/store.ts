@@ -16,7 +16,7 @@ export interface StoreUnderTest extends FleetUnderTest, LeasesUnderTest {
 
 /** Generous, for slow machines: the contract tests results and not speed. */
 const DEADLINE_MS = 60_000;
-const TTL_MS = 60_000;
+const TTL_MS = 600_000;
 /** Enough for more than one pipeline per node. */
 const MANY = 1000;
 
