@@ -227,7 +227,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     domain,
     {
       fleetShare: (total) => fleetShare(total, fleet),
-      refusal: () => (control.forcedOpen() ? 'breaker-open' : undefined),
+      forcedOpen: control.forcedOpen,
     },
     {
       clock,

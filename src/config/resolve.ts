@@ -70,7 +70,6 @@ function resolveDomain(
     engine: resolveEngine(name, domain.engine, tlsOf('engine'), cwd),
     patienceMs: domain.patienceMs ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadlineMs),
     lifeboat: lifeboat && { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) },
-    disabledDefences: [],
   };
 }
 

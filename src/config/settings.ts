@@ -68,8 +68,6 @@ export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly candidates: readonly NamedStoreSettings[];
   readonly engine: EngineSettings;
   readonly patienceMs: number;
-  /** Defences that are turned off. No setting fills it; tests do, to see what each is worth. */
-  readonly disabledDefences: readonly string[];
 }
 
 export type LifeboatSettings = NonNullable<DomainConfig['lifeboat']>;

@@ -28,9 +28,9 @@ interface GuardedEngine {
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
 /** Shares of the fleet are whole numbers. */
-export type EnginesPorts = Pick<GuardPorts, 'fleetShare' | 'refusal'>;
+export type EnginesPorts = Pick<GuardPorts, 'fleetShare' | 'forcedOpen'>;
 
-type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs' | 'disabledDefences'>;
+type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs'>;
 
 interface EnginesRuntime extends Pick<Runtime<never>, 'clock' | 'random'> {
   readonly observeEngine: (event: EngineEvent) => void;
@@ -67,9 +67,9 @@ export async function createEngines(
 const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 
 async function createGuardedEngine(
-  { name, engine: settings, patienceMs, disabledDefences }: GuardedSettings,
+  { name, engine: settings, patienceMs }: GuardedSettings,
   domain: SearchDomain,
-  { fleetShare, refusal }: EnginesPorts,
+  { fleetShare, forcedOpen }: EnginesPorts,
   { clock, random, observeEngine, observeGuard }: EnginesRuntime,
 ): Promise<GuardedEngine> {
   const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine });
@@ -80,12 +80,11 @@ async function createGuardedEngine(
       endpoints: endpointNames(settings),
       maxWaitMs: patienceMs,
       abortEndsWork: engines.every((engine) => engine.abortEndsWork),
-      disabledDefences,
     },
     {
       // Each process has its own embedded engine; a search server is shared by the fleet.
       fleetShare: settings.kind === 'sqlite' ? (total) => total : fleetShare,
-      refusal,
+      forcedOpen,
       onBreaker: (endpoint, state) => health.breakerIs(endpoint, state),
     },
     { clock, random, observe: observeGuard },
@@ -130,10 +129,10 @@ function createLifeboatEngine(
     snippetLength,
   } as const;
   return createGuardedEngine(
-    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs, disabledDefences: [] },
+    { name: `${name} lifeboat`, engine, patienceMs: deadlineMs },
     domain,
     // A drill that is simulating an engine outage relies on the lifeboat.
-    { fleetShare: (total) => total, refusal: () => undefined },
+    { fleetShare: (total) => total, forcedOpen: () => false },
     { ...runtime, observeGuard: () => {} },
   );
 }

@@ -294,23 +294,22 @@ export interface ConcurrencyBoundOptions
   readonly fleetShare: (total: number) => number;
   /** Share of the endpoints that takes calls: a server takes half the load with half of its endpoints. */
   readonly availableShare: () => number;
-  /** Default 5 s: longer than the breaker's window, so that an engine that still fails is noticed before it gets the whole load. */
-  readonly slowStartMs?: number;
 }
 
 const SLOW_START_FROM = 0.1;
+/** Longer than the breaker's window, so that an engine that still fails is noticed before it gets the whole load. */
 const SLOW_START_MS = 5000;
 
 /** The bounds of the concurrent calls to one engine. */
 export function createConcurrencyBound(options: ConcurrencyBoundOptions) {
-  const { kind, maxConcurrent, fleetShare, availableShare, monotonicMs, slowStartMs = SLOW_START_MS } = options;
+  const { kind, maxConcurrent, fleetShare, availableShare, monotonicMs } = options;
   /** Maximum of calls at once that this process may make while the engine is well. */
   const ceiling = (): number => fleetShare(maxConcurrent * availableShare());
   const limit = LIMITS[kind]({ ...options, ceiling });
   let startedAtMs = Number.NEGATIVE_INFINITY;
   /** 0.1–1; 1 before the first restart. */
   const startFactor = (): number => {
-    const passed = slowStartMs === 0 ? 1 : Math.max(0, (monotonicMs() - startedAtMs) / slowStartMs);
+    const passed = Math.max(0, (monotonicMs() - startedAtMs) / SLOW_START_MS);
     return Math.min(1, SLOW_START_FROM + (1 - SLOW_START_FROM) * passed);
   };
   return {

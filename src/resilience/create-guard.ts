@@ -21,14 +21,9 @@ interface GuardSettings
   /** One name per endpoint. */
   readonly endpoints: readonly string[];
   readonly limit: ConcurrencyBoundOptions['kind'];
-  /** Defences switched off to measure their effect: those of `GuardDefence` count here. */
-  readonly disabledDefences: readonly string[];
 }
 
-/** `ramp`: slow start. `late-pages`: calls go on past the deadline, up to the hard deadline. */
-type GuardDefence = 'breaker' | 'limit' | 'ramp' | 'shedding' | 'late-pages';
-
-export interface GuardPorts extends Pick<GuardParts, 'refusal'>, Pick<ConcurrencyBoundOptions, 'fleetShare'> {
+export interface GuardPorts extends Pick<GuardParts, 'forcedOpen'>, Pick<ConcurrencyBoundOptions, 'fleetShare'> {
   readonly onBreaker: (endpoint: number, state: BreakerState) => void;
 }
 
@@ -41,8 +36,6 @@ const ERROR_THRESHOLD_PERCENT = 50;
  * where a search does not: on a connection that died silently, or for a facet that the engine does not know.
  */
 const BREAKER_RESET_MS = 4_000;
-/** More calls than any window sees: a breaker that never opens. */
-const NEVER = Number.MAX_SAFE_INTEGER;
 
 /**
  * Hard deadlines until a slot has returned: of the call, of a call that does not settle after its abort, and of the work
@@ -56,12 +49,11 @@ const SLOW_SHARE = 0.5;
 /** Puts breakers, load balancer, adaptive limit, slow start and concurrency limiter of one engine together. */
 export function createGuard(
   settings: GuardSettings,
-  { fleetShare, refusal, onBreaker }: GuardPorts,
+  { fleetShare, forcedOpen, onBreaker }: GuardPorts,
   { clock, random, observe }: Pick<Runtime<GuardEvent>, 'clock' | 'random' | 'observe'>,
 ) {
   const { target, deadlineMs } = settings;
   const { monotonicMs } = clock;
-  const has = (defence: GuardDefence): boolean => !settings.disabledDefences.includes(defence);
   let revivals = 0;
 
   const onState = (endpoint: number, name: string, state: BreakerState): void => {
@@ -78,7 +70,7 @@ export function createGuard(
     breaker: createBreaker({
       name: `${target} engine ${name}`,
       errorThresholdPercent: ERROR_THRESHOLD_PERCENT,
-      volumeThreshold: has('breaker') ? MIN_CALLS : NEVER,
+      volumeThreshold: MIN_CALLS,
       windowMs: WINDOW_MS,
       // Longer than any call that began before the opening: its late end must not be mistaken for the end of the trial
       // call.
@@ -94,12 +86,11 @@ export function createGuard(
     onRetry: (result) => observe({ kind: 'retry', target, result }),
   });
   const bound = createConcurrencyBound({
-    kind: has('limit') ? settings.limit : 'fixed',
+    kind: settings.limit,
     maxConcurrent: settings.maxConcurrent,
     fleetShare,
     availableShare: balancer.availableShare,
     slowMs: SLOW_SHARE * deadlineMs,
-    slowStartMs: has('ramp') ? undefined : 0,
     monotonicMs,
     random,
   });
@@ -110,17 +101,16 @@ export function createGuard(
     maxWaitMs: settings.maxWaitMs,
     maxHoldMs: settings.maxWaitMs + LONGEST_CALL * settings.hardDeadlineMs,
     clock,
-    shedding: has('shedding'),
   });
   const guard = guardWith({
     target,
     balancer,
     limiter,
     limit: bound.limit,
-    refusal,
+    forcedOpen,
     isStarting: bound.isStarting,
     deadlineMs,
-    hardDeadlineMs: has('late-pages') ? settings.hardDeadlineMs : deadlineMs,
+    hardDeadlineMs: settings.hardDeadlineMs,
     abortEndsWork: settings.abortEndsWork,
     clock,
     observe,
@@ -131,13 +121,13 @@ export function createGuard(
     ceiling: bound.ceiling,
     /** Number of closings of endpoints' breakers. A refresh that failed before may succeed after one. */
     revivals: (): number => revivals,
-    /** The current levels. A refusal from outside, such as a drill's, counts as an open breaker. */
+    /** The current levels. A simulated outage counts as an open breaker. */
     levels: (): GuardLevels => ({
       inFlight: limiter.inFlight(),
       queued: limiter.queued(),
       maxConcurrent: limiter.max(),
       ceiling: bound.ceiling(),
-      breaker: refusal() === 'breaker-open' ? 'open' : balancer.state(),
+      breaker: forcedOpen() ? 'open' : balancer.state(),
     }),
   };
 }

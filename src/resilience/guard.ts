@@ -37,8 +37,8 @@ export interface GuardParts {
   readonly balancer: LoadBalancer;
   readonly limiter: ConcurrencyLimiter;
   readonly limit: LearnedLimit;
-  /** A reason from outside to refuse every search, such as a drill that is simulating an engine outage. */
-  readonly refusal: () => ShedReason | undefined;
+  /** A drill is simulating an engine outage: every search is refused. */
+  readonly forcedOpen: () => boolean;
   /** True during slow start: the engine has come back and gets only a part of its load. */
   readonly isStarting: () => boolean;
   /** From the start of the call, without the time in the queue. For the breaker a later reply is a failure. */
@@ -83,7 +83,7 @@ export function guardWith(parts: GuardParts) {
     return new SearchError(why, undefined, isOpen ? { retryAfterMs: balancer.retryAfterMs() } : {});
   };
 
-  const refusal = (): ShedReason | undefined => parts.refusal() ?? (balancer.refuses() ? 'breaker-open' : undefined);
+  const isOpen = (): boolean => parts.forcedOpen() || balancer.refuses();
 
   /** Releases the slots of late calls to an endpoint that hangs while another endpoint answers and needs them. */
   const releaseHanging = (): void => {
@@ -97,8 +97,7 @@ export function guardWith(parts: GuardParts) {
 
   /** Waits for a slot. @returns its release function */
   const takeSlot = async (task: GuardedTask): Promise<() => void> => {
-    const before = refusal();
-    if (before !== undefined) throw refuse(before);
+    if (isOpen()) throw refuse('breaker-open');
     // When late calls hold every slot, a search in the queue would only wait for a refusal.
     releaseHanging();
     if (lateCalls.size >= limiter.max()) throw refuse('stalled');
@@ -112,10 +111,10 @@ export function guardWith(parts: GuardParts) {
     }
     observe({ kind: 'permit', target, queuedMs: clock.monotonicMs() - queuedAtMs });
     // While the search was in the queue, the caller may have left and the breakers may have opened.
-    const after = task.signal?.aborted ? 'left' : refusal();
-    if (after === undefined) return release;
+    const hasLeft = task.signal?.aborted;
+    if (!hasLeft && !isOpen()) return release;
     release();
-    throw after === 'left' ? new SearchError(after) : refuse(after);
+    throw hasLeft ? new SearchError('left') : refuse('breaker-open');
   };
 
   const run = async <T>(call: EngineCall<T>, release: () => void): Promise<T> => {
@@ -214,7 +213,7 @@ export function guardWith(parts: GuardParts) {
     limiter,
     /** The engine fails, is slow or overloaded, or has just come back: answer without it where possible. */
     troubled: (): boolean =>
-      parts.refusal() !== undefined ||
+      parts.forcedOpen() ||
       balancer.state() !== 'closed' ||
       limiter.overloaded() ||
       2 * lateCalls.size >= limiter.max() ||

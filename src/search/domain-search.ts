@@ -97,11 +97,6 @@ interface DomainSearchSettings {
   /** Entries written back per second after a store has lost its data; 0: none. */
   readonly backfillPerSecond: number;
   readonly popularity: { readonly maxQueries: number };
-  /**
-   * Defences that are switched off for a comparison. This room reads `stale`, `lease`, `coalescing`, `refresh` and
-   * `backfill`.
-   */
-  readonly disabledDefences: readonly string[];
 }
 
 /**
@@ -116,17 +111,13 @@ export function createDomain(options: DomainOptions): Domain {
   const { patienceMs, maxEntryBytes, storeDeadlineMs, compression } = settings;
   const { deadlineMs, hardDeadlineMs } = settings.engine;
   const { guard } = engine;
-  const isOn = (defence: string): boolean => !settings.disabledDefences.includes(defence);
-
-  const lifetimes = isOn('stale')
-    ? settings.freshness
-    : { ...settings.freshness, staleWhileRevalidateMs: 0, staleIfErrorMs: 0 };
+  const lifetimes = settings.freshness;
   const common = { domain: domain.name, clock, random, observe, rules, deadlineMs };
   const entryLimits = { lifetimes, maxEntryBytes, signing: options.signing };
 
   const tiers = createTiers({ ...common, memory, store, storeDeadlineMs, ...entryLimits });
   const leases =
-    store === undefined || !isOn('lease')
+    store === undefined
       ? undefined
       : createLeases({
           ...common,
@@ -144,7 +135,6 @@ export function createDomain(options: DomainOptions): Domain {
     guard,
     tiers,
     leases,
-    coalesce: isOn('coalescing'),
     tracer: options.tracer,
   });
   const refresh = createRefresh({ ...common, loader, hasStore: tiers.hasStore, revivals: guard.revivals });
@@ -167,10 +157,7 @@ export function createDomain(options: DomainOptions): Domain {
   });
 
   const spare = (): number => (guard.troubled() ? 0 : guard.limiter.spare());
-  const tasks = [
-    isOn('refresh') ? refreshAhead(options, refresh, spare) : undefined,
-    isOn('backfill') ? backfill(options) : undefined,
-  ];
+  const tasks = [refreshAhead(options, refresh, spare), backfill(options)];
 
   const status: StatusParts = {
     domain: domain.name,

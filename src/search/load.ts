@@ -70,8 +70,6 @@ interface LoaderOptions extends ComputeEntryOptions, AskEngineOptions {
   readonly tiers: Tiers;
   /** Absent where there is no store. */
   readonly leases?: Leases;
-  /** False: every search is its own load (to measure the effect of coalescing). */
-  readonly coalesce: boolean;
   /** Traces the loads in the background. */
   readonly tracer?: Tracer | undefined;
 }
@@ -109,7 +107,6 @@ export function createLoader(options: LoaderOptions): Loader {
   const { domain, guard, tiers, leases, clock, deadlineMs } = options;
   /** The running loads, by key. */
   const loads = new Map<string, Flight>();
-  let uncoalesced = 0;
 
   /** Permit → L1 again → lease → engine → store. */
   const compute = async (load: Load): Promise<Loaded> => {
@@ -265,16 +262,10 @@ export function createLoader(options: LoaderOptions): Loader {
     return { result, leads: true, started: context.begun, span: context.span };
   };
 
-  const keyOf = ({ key }: PreparedSearch): string => {
-    if (options.coalesce) return key;
-    uncoalesced += 1;
-    return `${key} ${uncoalesced}`;
-  };
-
   return {
     load: (prepared, l2, { deadlineAtMs, span: above }) => {
       const context = createLoadContext(INTERACTIVE, deadlineAtMs);
-      return join(keyOf(prepared), context, () => run(prepared, l2, context, { newerThanMs: ANY_FRESH, above }));
+      return join(prepared.key, context, () => run(prepared, l2, context, { newerThanMs: ANY_FRESH, above }));
     },
     reload: (prepared, l2, { deadlineAtMs, span: above }) => {
       const context = createLoadContext(INTERACTIVE, deadlineAtMs);
@@ -291,7 +282,7 @@ export function createLoader(options: LoaderOptions): Loader {
         const entry = l2 && freshEntry(l2, newerThanMs);
         return entry ? loadedFrom('store', prepared, entry) : run(prepared, l2, context, { newerThanMs, above });
       };
-      return join(keyOf(prepared), context, () => {
+      return join(prepared.key, context, () => {
         const root = options.tracer?.begin({ name: priority, kind: 'internal' });
         return untilSettled(root, refreshed(root), ({ from }) => ({
           'serpcache.domain': domain,

@@ -117,7 +117,6 @@ domains:
       maxLeaseWaiters: 256,
       popularity: { maxQueries: 1000, halfLifeMs: 600_000 },
       backfillPerSecond: 2000,
-      disabledDefences: [],
     },
   ]);
 });

@@ -16,15 +16,14 @@ interface Outage extends DomainEngines {
   readonly ask: <T>(call: () => Promise<T>) => Promise<T>;
 }
 
-const ONE_PROCESS: EnginesPorts = { fleetShare: (total) => Math.floor(total), refusal: () => undefined };
+const ONE_PROCESS: EnginesPorts = { fleetShare: (total) => Math.floor(total), forcedOpen: () => false };
 
-const settingsOf = (engine: EngineSettings) =>
-  ({ name: DOMAIN.name, engine, patienceMs: 2000, disabledDefences: [] }) as const;
+const settingsOf = (engine: EngineSettings) => ({ name: DOMAIN.name, engine, patienceMs: 2000 }) as const;
 
 const LIMITS = { deadlineMs: 1000, hardDeadlineMs: 1000, maxConcurrent: 20, maxQueued: 20, limit: 'fixed' } as const;
 
 /** An engine that answers its probe, behind a breaker that failing calls have opened. */
-async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => undefined): Promise<Outage> {
+async function outage(t: TestContext, forcedOpen: EnginesPorts['forcedOpen'] = () => false): Promise<Outage> {
   const directory = await temporaryDirectory(t);
   const file = indexFileOf(directory, DOMAIN.name);
   await buildIndex({ file, domain: DOMAIN, documents: titled('чайник'), builtAtMs: 0 });
@@ -34,7 +33,7 @@ async function outage(t: TestContext, refusal: EnginesPorts['refusal'] = () => u
   const made = await createEngines(
     settingsOf(engine),
     DOMAIN,
-    { ...ONE_PROCESS, refusal },
+    { ...ONE_PROCESS, forcedOpen },
     {
       clock: systemClock,
       // With this value the ordinary probe comes later than the search that an open breaker lets through.
@@ -71,7 +70,7 @@ test('the breaker of an engine that answers its probe closes before it lets a se
 
 test("a drill's simulated outage continues when the breaker closes", async (t) => {
   let dead = false;
-  const { untilClosed, guard, ask } = await outage(t, () => (dead ? 'breaker-open' : undefined));
+  const { untilClosed, guard, ask } = await outage(t, () => dead);
   dead = true;
   await untilClosed;
   assert.equal(guard.troubled(), true);

@@ -1,9 +1,10 @@
 /** The process that reads damaged replies of searchd: each task makes an engine with its guard, and searches until it is served. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineSettings } from '../../src/config/settings.ts';
-import { createEngines } from '../../src/engines/create-engines.ts';
+import { createAdapters } from '../../src/engines/create-engines.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { SearchDomain, SearchRequest } from '../../src/search/domain.ts';
+import { guardHarness } from '../resilience/harness.ts';
 
 export interface SubjectTask {
   readonly id: number;
@@ -27,12 +28,15 @@ process.on('message', (task: SubjectTask) => {
 process.on('disconnect', () => process.exit());
 
 async function run({ engine, domain, request }: SubjectTask): Promise<readonly string[]> {
-  const disabledDefences = ['breaker', 'ramp', 'limit'] as const;
-  const settings = { name: domain.name, engine, patienceMs: PATIENCE_MS, disabledDefences: [...disabledDefences] };
-  const ports = { fleetShare: (total: number) => total, refusal: () => undefined };
-  const observe = (): void => {};
-  const runtime = { clock: systemClock, random: Math.random, observeEngine: observe, observeGuard: observe };
-  const { engines, guard, close } = await createEngines(settings, domain, ports, runtime);
+  const engines = await createAdapters(engine, domain, { clock: systemClock, random: Math.random, observe: () => {} });
+  // The breaker never opens: it would hide all damaged replies behind the first ones.
+  const { guard, limiter } = guardHarness(undefined, {
+    deadlineMs: engine.deadlineMs,
+    maxWaitMs: PATIENCE_MS,
+    maxConcurrent: engine.maxConcurrent,
+    abortEndsWork: engines.every(({ abortEndsWork }) => abortEndsWork),
+    opensAfter: Number.MAX_SAFE_INTEGER,
+  });
   const pages: string[] = [];
   const search = async (): Promise<boolean> => {
     try {
@@ -50,7 +54,8 @@ async function run({ engine, domain, request }: SubjectTask): Promise<readonly s
   };
   // No bound here: the process that waits for the report finds an engine that never serves again, and a lost permit.
   for (let served = 0; served < 2; served = (await search()) ? served + 1 : 0) if (served === 0) await sleep(5);
-  while (guard.levels().inFlight > 0) await sleep(5);
-  await close();
+  while (limiter.inFlight() > 0) await sleep(5);
+  guard.close();
+  await Promise.all(engines.map((one) => one.close()));
   return pages;
 }

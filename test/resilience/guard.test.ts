@@ -164,7 +164,7 @@ test('after a blocked event loop, a reply that is ready to be read does not make
 
 test('while a refusal from outside holds, the engine is not asked and counts as troubled, and no breaker changes', async (t) => {
   let dead = false;
-  const { guard, run, events } = harness(t, { refusal: () => (dead ? 'breaker-open' : undefined), opensAfter: 1 });
+  const { guard, run, events } = harness(t, { forcedOpen: () => dead, opensAfter: 1 });
   assert.equal(await run(async () => 'ok'), 'ok');
   dead = true;
   assert.equal(guard.troubled(), true);
@@ -180,7 +180,7 @@ test('while a refusal from outside holds, the engine is not asked and counts as 
 
 test('a search in the queue when a refusal from outside begins is shed when it gets its slot, and the slot is released', async (t) => {
   let dead = false;
-  const { limiter, run } = harness(t, { refusal: () => (dead ? 'breaker-open' : undefined), maxConcurrent: 1 });
+  const { limiter, run } = harness(t, { forcedOpen: () => dead, maxConcurrent: 1 });
   const going = Promise.withResolvers<string>();
   const first = run(() => going.promise);
   const second = run(never);

@@ -14,7 +14,7 @@ import {
   createRetryBudget,
 } from '../../src/resilience/endpoints.ts';
 import { type EngineCall, type Guard, type GuardEvent, guardWith } from '../../src/resilience/guard.ts';
-import { type NoPageReason, SearchError, type ShedReason } from '../../src/resilience/search-error.ts';
+import { type NoPageReason, SearchError } from '../../src/resilience/search-error.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { createFakeClock, createVirtualTime, type FakeClock } from '../fakes/clock.ts';
 import { idle } from '../fakes/idle.ts';
@@ -45,7 +45,7 @@ export interface GuardHarnessOptions {
   readonly breaker?: Breaker;
   readonly limit?: LearnedLimit;
   readonly burst?: number;
-  readonly refusal?: () => ShedReason | undefined;
+  readonly forcedOpen?: () => boolean;
   readonly onState?: (endpoint: number, state: BreakerState) => void;
   /** Wraps the limiter. */
   readonly limiter?: (limiter: ConcurrencyLimiter) => ConcurrencyLimiter;
@@ -81,7 +81,7 @@ export function guardHarness(t: TestContext | undefined, options: GuardHarnessOp
       onRetry: (result) => observe({ kind: 'retry', target: 'engine', result }),
     }),
     limiter,
-    refusal: options.refusal ?? (() => undefined),
+    forcedOpen: options.forcedOpen ?? (() => false),
     limit: options.limit ?? createFixedLimit({ ceiling: max }),
     isStarting: () => false,
     deadlineMs,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, type HarnessOptions, harness, pageOf } from './harness.ts';
+import { type Harness, type HarnessOptions, harness } from './harness.ts';
 
 /** A domain whose timers the test drives. */
 function timed(t: TestContext, options: HarnessOptions): Harness & { readonly pass: (ms: number) => Promise<void> } {
@@ -20,7 +20,7 @@ function timed(t: TestContext, options: HarnessOptions): Harness & { readonly pa
 }
 
 test('a popular page is refreshed ahead of need until the domain is closed', async (t) => {
-  const { search, engine, clock, prepare, pass, close } = timed(t, { disabledDefences: [] });
+  const { search, engine, clock, prepare, pass, close } = timed(t, { background: true });
   await search.search(prepare('диван'));
   clock.advance(90_000);
   await pass(500);
@@ -40,7 +40,7 @@ test('a page that is outdated by decision is refreshed ahead of need, a refused 
       let decided = false;
       const judge = () => (decided ? verdict : 'whole');
       const rules = { generation: () => 1, judge, hides: () => undefined };
-      const { search, engine, prepare, pass } = timed(each, { disabledDefences: [], rules });
+      const { search, engine, prepare, pass } = timed(each, { background: true, rules });
       await search.search(prepare('диван'));
       decided = true;
       await pass(500);
@@ -50,7 +50,7 @@ test('a page that is outdated by decision is refreshed ahead of need, a refused 
 });
 
 test('a store that lost its data gets the pages of L1 back', async (t) => {
-  const { search, store, prepare, pass } = timed(t, { disabledDefences: [] });
+  const { search, store, prepare, pass } = timed(t, { background: true });
   await search.search(prepare('диван'));
   await pass(2000);
   store.lose();
@@ -59,34 +59,14 @@ test('a store that lost its data gets the pages of L1 back', async (t) => {
 });
 
 test('the poll for lost data waits for the store as long as the engine’s deadline', async (t) => {
-  const { store, pass } = timed(t, { disabledDefences: [], deadlineMs: 700 });
+  const { store, pass } = timed(t, { background: true, deadlineMs: 700 });
   const epochs = t.mock.method(store, 'epochs');
   await pass(2000);
   assert.deepEqual([...new Set(epochs.mock.calls.map((call) => call.arguments[0]))], [700]);
 });
 
-test('without coalescing two concurrent searches are two engine queries', async (t) => {
-  const { search, engine, prepare } = harness(t, { store: false, disabledDefences: ['coalescing', 'refresh'] });
-  await Promise.all([search.search(prepare('диван')), search.search(prepare('диван'))]);
-  assert.equal(engine.asked.length, 2);
-});
-
-test('without leases two processes that miss one key both ask the engine', async (t) => {
-  const { search, sibling, engine, events, prepare } = harness(t, {
-    disabledDefences: ['lease', 'refresh', 'backfill'],
-  });
-  const gate = Promise.withResolvers<void>();
-  engine.answer = async (text) => gate.promise.then(() => pageOf(text));
-  const both = [search.search(prepare('диван')), sibling().search(prepare('диван'))];
-  await idle();
-  gate.resolve();
-  await Promise.all(both);
-  assert.equal(engine.asked.length, 2);
-  assert.ok(events.every(({ kind }) => kind !== 'lease'));
-});
-
 test('without stale windows an entry past its fresh life is a miss', async (t) => {
-  const { search, clock, prepare } = harness(t, { disabledDefences: ['stale', 'refresh', 'backfill'] });
+  const { search, clock, prepare } = harness(t, { lifetimes: { staleWhileRevalidateMs: 0, staleIfErrorMs: 0 } });
   await search.search(prepare('диван'));
   clock.advance(100_001);
   const { outcome, reason } = await search.search(prepare('диван'));

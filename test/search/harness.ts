@@ -61,8 +61,8 @@ export interface HarnessOptions {
   readonly lifeboat?: Engine;
   readonly rules?: EntryRules;
   readonly lifetimes?: Partial<LifetimePolicy>;
-  /** Default: the background tasks. */
-  readonly disabledDefences?: readonly string[];
+  /** Runs the background tasks: refreshes ahead of need and the backfill of a store. */
+  readonly background?: true;
   readonly tracer?: true;
 }
 
@@ -135,9 +135,8 @@ function startProcess(
       engine: { kind: 'scripted', deadlineMs, hardDeadlineMs: 5 * deadlineMs },
       storeDeadlineMs: 50,
       maxLeaseWaiters: options.maxLeaseWaiters ?? 8,
-      backfillPerSecond: 1000,
+      backfillPerSecond: options.background ? 1000 : 0,
       popularity: { maxQueries: 100 },
-      disabledDefences: options.disabledDefences ?? ['refresh', 'backfill'],
     },
     memory: createMemoryTier(options.memory ?? { maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     store: options.store === false ? undefined : store,
@@ -170,7 +169,7 @@ function startProcess(
         noted.push(key);
         popular.set(key, { key, item, count: 9, error: 0 });
       },
-      top: () => [...popular.values()],
+      top: () => (options.background ? [...popular.values()] : []),
     },
   });
   t.after(domain.close);

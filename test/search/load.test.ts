@@ -77,7 +77,6 @@ function loaderHarness() {
           signal?.addEventListener('abort', () => reject(new SearchError('left')));
         }),
     },
-    coalesce: true,
     deadlineMs: 100,
   });
   const domain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };

@@ -135,7 +135,7 @@ const OWN_MEMBERS: ReadonlySet<string> = new Set(
   'username password sentinelUsername sentinelPassword user key previousKey tls doctor directory'.split(' '),
 );
 /** Lists whose order says nothing. */
-const UNORDERED: ReadonlySet<string> = new Set(['nodes', 'sentinels', 'endpoints', 'disabledDefences', 'candidates']);
+const UNORDERED: ReadonlySet<string> = new Set(['nodes', 'sentinels', 'endpoints', 'candidates']);
 
 /**
  * 16 base64url characters, alike for all processes with the same configuration. Addresses of the listeners, the log, credentials, TLS
