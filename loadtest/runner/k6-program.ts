@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import project from '../../package.json' with { type: 'json' };
 import { CannotRun } from '../judge/record.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
 import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
@@ -28,8 +28,7 @@ export interface K6Program {
  * @throws with one line that names the command that helps.
  */
 export async function k6Program(named: string | undefined, say: (text: string) => void): Promise<K6Program> {
-  // The version with which the scripts are tested.
-  const pinned = project.config.k6;
+  const pinned = await pinnedVersion();
   if (named !== undefined) return namedProgram(resolve(named), pinned, say);
   for (const path of inPath('k6')) {
     const version = await versionOf(path);
@@ -46,6 +45,12 @@ export async function k6Program(named: string | undefined, say: (text: string) =
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${reason}; or install k6 ${LEAST_K6} or newer, or name one with --k6 FILE (K6)`);
   }
+}
+
+/** `config.k6` of package.json: the version with which the scripts are tested. */
+async function pinnedVersion(): Promise<string> {
+  const project = JSON.parse(await readFile(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'));
+  return project.config.k6;
 }
 
 async function namedProgram(path: string, pinned: string, say: (text: string) => void): Promise<K6Program> {
