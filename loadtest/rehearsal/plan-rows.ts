@@ -2,14 +2,7 @@ import { EXIT } from '../../src/commands/arguments.ts';
 import { DEFAULTS, type Inputs, MEASURED } from '../../src/operations/capacity/inputs.ts';
 import { hitRatioOf, zipfGroups } from '../../src/operations/capacity/popularity.ts';
 import { type Known, quantitiesOf } from '../../src/operations/capacity/quantities.ts';
-import {
-  amountText,
-  bytesText,
-  durationText,
-  percentText,
-  perSecondText,
-  timesText,
-} from '../../src/report/format.mjs';
+import { amountText, bytesText, durationText, percentText, perSecondText, timesText } from '../../src/report/format.ts';
 import { verdictOf } from '../labs/kit/claims.ts';
 import type { Claim, Finding } from '../labs/kit/finding.ts';
 import { tableOf } from './rehearse.ts';

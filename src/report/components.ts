@@ -1,4 +1,4 @@
-import { UNKNOWN } from './format.mjs';
+import { UNKNOWN } from './format.ts';
 import { type Child, h, type TreeElement } from './tree.ts';
 
 /** A text that an operator or a server wrote. It is isolated, so that it does not change the direction of the sentence. */

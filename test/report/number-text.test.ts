@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as text from '../../src/report/format.mjs';
-import { clockText, elapsedText, utcText } from '../../src/report/format.mjs';
+import * as text from '../../src/report/format.ts';
+import { clockText, elapsedText, utcText } from '../../src/report/format.ts';
 
 const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 

@@ -1,4 +1,4 @@
-import { durationText, perSecondText } from '../../../src/report/format.mjs';
+import { durationText, perSecondText } from '../../../src/report/format.ts';
 import { createRandom } from '../../random.ts';
 import { type Benchmark, benchmark, massImport } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';

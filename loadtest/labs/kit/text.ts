@@ -7,7 +7,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../../src/report/format.mjs';
+} from '../../../src/report/format.ts';
 import type { Unit } from './finding.ts';
 
 /** Characters in measured text that could control a terminal or a page. */

@@ -1,4 +1,4 @@
-import { clockText, UNKNOWN } from '../format.mjs';
+import { clockText, UNKNOWN } from '../format.ts';
 import { type Attributes, type Child, h, type TreeElement } from '../tree.ts';
 import { type AxisScale, FRAME_WIDTH, type Frame, percentAcross, STRIP_PX, TIMES_PX, timeTicks } from './frame.ts';
 import type { LegendEntry, Panel } from './panel.ts';

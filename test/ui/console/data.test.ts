@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DomainLook } from '../../../src/operations/operations.ts';
-import { amountText } from '../../../src/report/format.mjs';
+import { amountText } from '../../../src/report/format.ts';
 import { toHtml } from '../../../src/report/html.ts';
 import { h } from '../../../src/report/tree.ts';
 import { createHistory, liveCharts } from '../../../src/ui/console/assets/chart-groups.ts';

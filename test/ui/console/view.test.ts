@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Journal, Sample } from '../../../src/operations/drills/journal.ts';
-import * as figures from '../../../src/report/format.mjs';
+import * as figures from '../../../src/report/format.ts';
 import { consoleAddress, type Model, runningDrills } from '../../../src/ui/console/assets/model.ts';
 import { auditView } from '../../../src/ui/console/assets/view/changes.ts';
 import { cohortRatios } from '../../../src/ui/console/assets/view/cohorts.ts';

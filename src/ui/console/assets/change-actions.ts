@@ -1,7 +1,7 @@
 import type { FlushPreview } from '../../../operations/flush/flush.ts';
 import type { WarmUp } from '../../../operations/warm/warm.ts';
 import { capitalized } from '../../../report/components.ts';
-import { percentText } from '../../../report/format.mjs';
+import { percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';

@@ -3,7 +3,7 @@ import { drillAnnotations } from '../../../operations/drills/report/annotations.
 import { trackOf } from '../../../operations/drills/report/track.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
 import { curvesOf, sidePlots } from '../../../operations/shadow/report-plots.ts';
-import { amountText, countText, durationText, percentText, stopwatchText } from '../../../report/format.mjs';
+import { amountText, countText, durationText, percentText, stopwatchText } from '../../../report/format.ts';
 import { curve, highest, type PointRun, pilesOf, type Slice, type SliceRuns } from '../../../report/plot/curve.ts';
 import type { BackdropOptions, Band } from '../../../report/plot/figure.ts';
 import type { TimeSpan } from '../../../report/plot/frame.ts';

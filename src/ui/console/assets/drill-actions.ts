@@ -1,7 +1,7 @@
 import type { DrillPreview } from '../../../operations/drills/drills.ts';
 import type { Journal } from '../../../operations/drills/journal.ts';
-import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.mjs';
-import { amountText, durationText, percentText } from '../../../report/format.mjs';
+import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.ts';
+import { amountText, durationText, percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
 import { openDialog, reasonField, showReport, textIn } from './dialogs.ts';

@@ -1,6 +1,6 @@
 import type { Moved, ShadowSummary, Stopped } from '../../../operations/shadow/shadow.ts';
-import { shadowVerdict } from '../../../operations/shadow/view.mjs';
-import { durationText } from '../../../report/format.mjs';
+import { shadowVerdict } from '../../../operations/shadow/view.ts';
+import { durationText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { ActionContext, Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';

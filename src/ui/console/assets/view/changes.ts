@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../../operations/audit/audit.ts';
 import type { WarmUp } from '../../../../operations/warm/warm.ts';
-import { countText, UNKNOWN } from '../../../../report/format.mjs';
+import { countText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { consoleHref, currentDomain } from '../model.ts';

@@ -1,5 +1,5 @@
 import type { Journal, Sample } from '../../../../operations/drills/journal.ts';
-import { stageTitles } from '../../../../operations/drills/view.mjs';
+import { stageTitles } from '../../../../operations/drills/view.ts';
 import type { PointRun } from '../../../../report/plot/curve.ts';
 
 /** The hit ratios of a drill's cohorts while it runs. */

@@ -9,9 +9,9 @@ import {
   severityOf,
   skippedViews,
   unseenText,
-} from '../../../../operations/doctor/view.mjs';
+} from '../../../../operations/doctor/view.ts';
 import { capitalized } from '../../../../report/components.ts';
-import { countText } from '../../../../report/format.mjs';
+import { countText } from '../../../../report/format.ts';
 import type { Child } from '../../../../report/tree.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';

@@ -1,6 +1,6 @@
 import type { DomainLook } from '../../../../operations/operations.ts';
 import { facts } from '../../../../report/components.ts';
-import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.mjs';
+import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { currentDomain } from '../model.ts';

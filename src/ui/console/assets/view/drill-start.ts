@@ -8,7 +8,7 @@ import {
   modeText,
   planDurationMs,
   stageTitles,
-} from '../../../../operations/drills/view.mjs';
+} from '../../../../operations/drills/view.ts';
 import { withTooltip } from '../../../../report/components.ts';
 import {
   amountText,
@@ -18,7 +18,7 @@ import {
   percentText,
   perSecondText,
   pointsText,
-} from '../../../../report/format.mjs';
+} from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { currentDomain } from '../model.ts';

@@ -12,9 +12,9 @@ import {
   stateText,
   survivalFigures,
   VERDICT_TONES,
-} from '../../../../operations/drills/view.mjs';
+} from '../../../../operations/drills/view.ts';
 import { facts, withTooltip } from '../../../../report/components.ts';
-import { durationText, percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
+import { durationText, percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
 import { swatch } from '../../../../report/plot/figure.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';

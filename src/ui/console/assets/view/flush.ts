@@ -1,8 +1,8 @@
 import type { FlushMode } from '../../../../control/document.ts';
-import { MEANINGS } from '../../../../operations/drills/view.mjs';
+import { MEANINGS } from '../../../../operations/drills/view.ts';
 import type { Erasure, FlushPreview } from '../../../../operations/flush/flush.ts';
 import { capitalized, facts, withTooltip } from '../../../../report/components.ts';
-import { amountText, bytesText, countText, durationText, percentText, timesText } from '../../../../report/format.mjs';
+import { amountText, bytesText, countText, durationText, percentText, timesText } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { badge, feedbackView, feedView, field, panel, scrollTable, submitButton } from './components.ts';

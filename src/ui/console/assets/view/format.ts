@@ -1,5 +1,5 @@
 // Formats of the console alone: ages, and wall times in the reader's own time zone.
-import { amountText, countText, stopwatchText, UNKNOWN } from '../../../../report/format.mjs';
+import { amountText, countText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
 
 const LOCALE = 'en-GB';
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });

@@ -1,4 +1,4 @@
-import { countText, UNKNOWN } from '../../../../report/format.mjs';
+import { countText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model, StreamState } from '../model.ts';
 import { isHalted, isStale, runningDrills } from '../model.ts';

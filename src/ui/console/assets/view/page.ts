@@ -1,10 +1,10 @@
 import type { DrillSummary } from '../../../../operations/drills/drills.ts';
 import type { Journal } from '../../../../operations/drills/journal.ts';
-import { drillVerdictWord, endingText, stateText } from '../../../../operations/drills/view.mjs';
+import { drillVerdictWord, endingText, stateText } from '../../../../operations/drills/view.ts';
 import type { DomainLook } from '../../../../operations/operations.ts';
-import { shadowVerdict } from '../../../../operations/shadow/view.mjs';
+import { shadowVerdict } from '../../../../operations/shadow/view.ts';
 import { facts } from '../../../../report/components.ts';
-import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
+import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.ts';
 import type { Child, Tree } from '../../../../report/tree.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model, View } from '../model.ts';

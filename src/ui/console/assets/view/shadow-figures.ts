@@ -1,8 +1,8 @@
 import type { ShadowFigures } from '../../../../operations/shadow/figures.ts';
 import type { ShadowStatus } from '../../../../operations/shadow/shadow.ts';
-import { AGREEMENT_ROWS, COPY_ROWS, SIDE_ROWS } from '../../../../operations/shadow/view.mjs';
+import { AGREEMENT_ROWS, COPY_ROWS, SIDE_ROWS } from '../../../../operations/shadow/view.ts';
 import { withTooltip } from '../../../../report/components.ts';
-import { countText, durationText, percentText, UNKNOWN } from '../../../../report/format.mjs';
+import { countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import { badge, panel, scrollTable } from './components.ts';
 import { counted } from './format.ts';

@@ -1,7 +1,7 @@
 import type { ShadowStatus, ShadowSummary } from '../../../../operations/shadow/shadow.ts';
-import { criterionName, metOf, shadowVerdict } from '../../../../operations/shadow/view.mjs';
+import { criterionName, metOf, shadowVerdict } from '../../../../operations/shadow/view.ts';
 import { facts } from '../../../../report/components.ts';
-import { countText, durationText, percentText } from '../../../../report/format.mjs';
+import { countText, durationText, percentText } from '../../../../report/format.ts';
 import type { Child } from '../../../../report/tree.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
