@@ -8,10 +8,11 @@ import {
   registerFile,
 } from '../../http/transport/static-file.ts';
 import { SHADOW_STYLE } from '../../operations/shadow/report-plots.ts';
-import { PLOT_STYLE, themeStyle } from '../../report/document.ts';
+import { PLOT_STYLE, pageStyle, themeStyle } from '../../report/document.ts';
 import { toHtml } from '../../report/html.ts';
 import { h } from '../../report/tree.ts';
 import { type Assets, assetLinks, readAssets, registerAssets } from '../shared/assets.ts';
+import { COHORT_STYLE } from './assets/view/cohorts.ts';
 
 /** The only frame is our own empty page, into which the console writes a drill's report. */
 const CONSOLE_POLICY = contentPolicy({ ...OWN_FILES, 'frame-src': "'self'" });
@@ -20,7 +21,7 @@ const REPORT_POLICY = contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'sel
 
 const ASSETS = join(import.meta.dirname, 'assets');
 const SHARED = join(import.meta.dirname, '..', 'shared');
-const STYLES = ['base', 'frame', 'live', 'drill', 'shadow', 'doctor', 'forms'];
+const STYLES = ['base', 'frame', 'live', 'drill', 'forms'];
 
 /** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. They need no token; the data does. */
 export function registerOps(app: FastifyInstance): void {
@@ -28,7 +29,7 @@ export function registerOps(app: FastifyInstance): void {
     prefix: '/ops/assets',
     entry: join(ASSETS, `main${extname(import.meta.filename)}`),
     styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
-    style: `${themeStyle()}${PLOT_STYLE}${SHADOW_STYLE}`,
+    style: [pageStyle(), themeStyle(), PLOT_STYLE, SHADOW_STYLE, COHORT_STYLE].join('\n'),
     icon: join(SHARED, 'icon.svg'),
   });
 

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
 import { contentPolicy, documentFields, OWN_FILES, sendCompressed } from '../../http/transport/static-file.ts';
+import { pageStyle } from '../../report/document.ts';
 import { readAssets, registerAssets } from '../shared/assets.ts';
 import { chosenDomain, namesRead, type PageAddress, pageAddress, type Site } from './assets/address.ts';
 import { type Language, pageLanguage, preferredLanguage } from './assets/locale.ts';
@@ -23,6 +24,7 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
     prefix: '/assets/page',
     entry: join(ASSETS, `main${extname(import.meta.filename)}`),
     styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
+    style: pageStyle(),
     icon: join(SHARED, 'icon.svg'),
   });
 

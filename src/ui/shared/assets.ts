@@ -21,8 +21,8 @@ interface AssetSources {
   readonly entry: string;
   /** Files in the order in which they apply. */
   readonly styles: readonly string[];
-  /** Rules that are no file: those of the plots. They apply after the first file. */
-  readonly style?: string;
+  /** Rules that are no file: those of the colours and the plots. They apply after the first file. */
+  readonly style: string;
   readonly icon: string;
 }
 
@@ -33,7 +33,7 @@ const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
 const BLANK_LINE = /^[ \t]*\n|^\/\/# sourceMappingURL=.*$/gm;
 
 /** Reads the files once: later changes on disk are not served. */
-export function readAssets({ prefix, entry, styles: [first = '', ...others], style = '', icon }: AssetSources): Assets {
+export function readAssets({ prefix, entry, styles: [first = '', ...others], style, icon }: AssetSources): Assets {
   const text = (file: string): string => readFileSync(file, 'utf8');
   const byName = new Map([
     ['main.mjs', staticFile(bundle(entry, javaScriptOf), 'text/javascript; charset=utf-8')],

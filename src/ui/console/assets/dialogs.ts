@@ -121,7 +121,7 @@ export async function askCredentials(refused: boolean): Promise<Credentials | un
 export function showReport(id: string, html: string) {
   const file = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
   const dialog = createDialog('report-title', [
-    h('div', { class: 'row spread' })(
+    h('div', { class: 'row between' })(
       h('h2', { id: 'report-title' })(`Report of ${id}`),
       h('div', { class: 'row' })(
         h('a', { class: 'button quiet', href: file, download: `${id}.html` })('Save'),

@@ -82,7 +82,7 @@ function suppressView(model: Model, domain: string) {
       h('p', { class: 'soft' })(`${countText(suppressed.length)} of ${countText(max)} suppressions in force.`),
       h('ul', { class: 'ids', tabindex: suppressed.length > 0 && '0', 'aria-label': 'Suppressed documents' })(
         suppressed.map(({ id, atMs }) =>
-          h('li', { 'data-key': `id-${id}` })(
+          h('li', { class: 'row', 'data-key': `id-${id}` })(
             h('code')(id),
             h('small')(` since ${dayTime(atMs)} `),
             actionButton(

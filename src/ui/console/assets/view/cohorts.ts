@@ -13,8 +13,14 @@ export const MIN_SEARCHES = 25;
 const MIN_SAMPLES = 4;
 const MAX_SAMPLES = 20;
 
-/** A plan has at most sixteen stages, each with a cohort. The styles repeat; the legend and the table have the names. */
-const COHORT_STYLES = 6;
+/**
+ * The colours of cohorts, as names of `LINE_INKS`. A plan has at most sixteen stages, each with a cohort. The colours
+ * repeat; the legend and the table have the names.
+ */
+const COHORT_INKS = ['flushed', 'queued', 'p50', 'broken', 'recovered', 'noted'] as const;
+
+/** The rules of `cohortStyle`. */
+export const COHORT_STYLE = COHORT_INKS.map((name, i) => `.cohort-${i + 1}{--own:var(--line-${name})}`).join('\n');
 
 /** The domain that the drill works on, or the last one it worked on. */
 export function drilledDomain({ state, samples, domains }: Journal) {
@@ -52,7 +58,7 @@ export function cohortRuns(journal: Journal): readonly { readonly name: string; 
 
 /** @param at The cohort; 0 is the control. */
 export function cohortStyle(at: number): string {
-  return at === 0 ? 'control' : `cohort-${((at - 1) % COHORT_STYLES) + 1}`;
+  return at === 0 ? 'control' : `cohort-${((at - 1) % COHORT_INKS.length) + 1}`;
 }
 
 function ownSamples(journal: Journal): readonly Sample[] {

@@ -121,7 +121,7 @@ function drillWatchView(model: Model) {
         ago(receivedMs === undefined ? undefined : model.nowMs - receivedMs),
         '.',
       ),
-    h('div', { class: 'watch-head' })(
+    h('div', { class: 'row watch-head' })(
       h('p', { class: 'phase' })(
         journal.verdict === undefined
           ? stateText(journal)

@@ -12,7 +12,7 @@ export function headerView(model: Model) {
   const running = runningDrills(model);
   const halted = isHalted(model);
   const abortLabel = running.length > 1 ? `Abort ${running.length} drills` : 'Abort drill';
-  return h('header', { class: 'top', 'data-key': 'header' })(
+  return h('header', { class: 'row top', 'data-key': 'header' })(
     h('a', { class: 'skip', href: '#main', 'data-action': 'skip' })('To the figures'),
     h('span', { class: 'brand' })(h('b')('serp'), 'cache', h('span', { class: 'soft' })(' operations')),
     connectionView(model),
@@ -41,7 +41,7 @@ export function bannersView(model: Model) {
   const feedback = model.feedback['header'];
   return h('div', { class: 'banners', 'data-key': 'banners' })(
     connection.kind === 'lost' &&
-      h('div', { class: 'banner bad', 'data-key': 'lost' })(
+      h('div', { class: 'row between banner bad', 'data-key': 'lost' })(
         h('p')(
           h('b')(connection.wasLive ? 'Connection lost. ' : 'No connection. '),
           connection.why,
@@ -53,14 +53,15 @@ export function bannersView(model: Model) {
         ),
       ),
     model.readOnly &&
-      h('div', { class: 'banner', 'data-key': 'read-only' })(
+      h('div', { class: 'row between banner', 'data-key': 'read-only' })(
         h('p')(h('b')('Read only. '), 'The service refuses every change until it is started with ADMIN_TOKEN set.'),
       ),
     feedback !== undefined &&
-      h('div', { class: `banner ${feedback.kind === 'refused' ? 'bad' : ''}`, 'data-key': 'feedback', role: 'status' })(
-        h('p')(feedback.text),
-        h('button', { type: 'button', class: 'quiet', 'data-action': 'dismiss' })('Close'),
-      ),
+      h('div', {
+        class: `row between banner ${feedback.kind === 'refused' ? 'bad' : ''}`,
+        'data-key': 'feedback',
+        role: 'status',
+      })(h('p')(feedback.text), h('button', { type: 'button', class: 'quiet', 'data-action': 'dismiss' })('Close')),
     live === undefined &&
       connection.kind === 'connecting' &&
       h('p', { class: 'soft', 'data-key': 'first' })('Waiting for the first figures…'),
@@ -70,7 +71,7 @@ export function bannersView(model: Model) {
 /** Why no drill may run. It stands in the bar, so that it is seen on every view while the halt lasts. */
 function haltedView({ feeds }: Model) {
   const [halt] = feeds.halt?.value?.domains ?? [];
-  return h('div', { class: 'banner bad halted', 'data-key': 'halted' })(
+  return h('div', { class: 'row between banner bad halted', 'data-key': 'halted' })(
     h('p')(
       h('b')('Halted: no drill may run or start. '),
       halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,

@@ -143,7 +143,7 @@ export function drillStripView(model: Model) {
   return h('div', { class: 'strips', 'data-key': 'strips' })(
     (model.live?.drills ?? []).map((drill) => {
       const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
-      return h('div', { class: 'strip', 'data-key': `strip-${drill.id}` })(
+      return h('div', { class: 'row strip', 'data-key': `strip-${drill.id}` })(
         h('b')('Drill'),
         h('span')(drill.title, ' on ', drill.domains.join(', ')),
         h('span', { class: 'grow' })(stripState(drill, journal)),
@@ -204,7 +204,7 @@ function viewsView(model: Model) {
   const domain = currentDomain(model)?.domain ?? model.address.domain ?? '';
   const hasShadow = model.address.view === 'shadow' || shadowSummary(model, domain) !== undefined;
   const shown = Object.entries(TITLES).filter(([view]) => view !== 'shadow' || hasShadow);
-  return h('nav', { class: 'views', 'aria-label': 'Views', 'data-key': 'views' })(
+  return h('nav', { class: 'views tabs', 'aria-label': 'Views', 'data-key': 'views' })(
     shown.map(([view, title]) =>
       h('a', {
         href: consoleHref(domain, view as View),

@@ -72,5 +72,8 @@ function faultsView(side: string, { errors }: ShadowFigures['primary']) {
 
 function wrongKeysView(keys: readonly string[]) {
   if (keys.length === 0) return undefined;
-  return [h('h3')('Keys with wrong values'), h('ul', { class: 'ids' })(keys.map((key) => h('li')(h('code')(key))))];
+  return [
+    h('h3')('Keys with wrong values'),
+    h('ul', { class: 'ids' })(keys.map((key) => h('li', { class: 'row' })(h('code')(key)))),
+  ];
 }

@@ -59,7 +59,7 @@ function mainView(model: PageModel, columns: typeof columnsView) {
 
 function tabs({ site, address, language }: PageModel) {
   const current = chosenDomain(site, address.domain).name;
-  return h('nav', { class: 'domains', 'aria-label': messagesIn(language)('domains') })(
+  return h('nav', { class: 'domains tabs', 'aria-label': messagesIn(language)('domains') })(
     h('ul')(
       site.domains.map(({ name }) => {
         const href = domainHref(address, name);
