@@ -5,9 +5,9 @@ import { percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
-import { domainField, openDialog, reasonField, textIn } from './dialogs.ts';
+import { domainField, openDialog, reasonIn, requiredReason, textIn } from './dialogs.ts';
 import type { FlushBody } from './model.ts';
-import { counted } from './view/format.ts';
+import { counted } from './view/components.ts';
 
 /** The halt of all drills, and the changes of a cache: flushes, purges, suppressions and warm-ups. */
 
@@ -27,7 +27,7 @@ export const HALT_ACTIONS: Actions = {
           h('p')(
             'Every drill of every domain stops and its cache is restored; every shadow ends. None starts until the halt is lifted.',
           ),
-          reasonField('incident 4711'),
+          requiredReason('incident 4711'),
         ],
       });
       if (answer === undefined) return undefined;
@@ -44,7 +44,7 @@ export const HALT_ACTIONS: Actions = {
         submitLabel: 'Lift the halt',
         content: [
           h('p')('Drills may start again. Those that were stopped stay stopped until they are resumed.'),
-          reasonField('incident 4711 is over'),
+          requiredReason('incident 4711 is over'),
         ],
       });
       if (answer === undefined) return undefined;
@@ -64,12 +64,7 @@ export const CHANGE_ACTIONS: Actions = {
       }
       set({ flushDryRun: undefined });
       const { mode, fraction, by } = request;
-      const preview: FlushPreview = await api.post('/admin/flush/preview', {
-        domain,
-        mode,
-        fraction,
-        by,
-      });
+      const preview: FlushPreview = await api.post('/admin/flush/preview', { domain, mode, fraction, by });
       // The service draws the first bucket of a range at random, unless the request names it. With the first bucket of
       // the preview, the flush takes the keys that the preview counted.
       const from = firstBucketOf(preview.ranges);
@@ -103,7 +98,7 @@ export const CHANGE_ACTIONS: Actions = {
       const { text, revision, affected } = await api.post<Flushed & { readonly text: string }>('/admin/purge', {
         domain,
         q: textIn(form, 'q'),
-        ...reasonIn(form),
+        reason: reasonIn(form),
       });
       clear();
       return `Purged “${text}”: revision ${revision}. ${affectedText(affected)}`;
@@ -111,14 +106,8 @@ export const CHANGE_ACTIONS: Actions = {
   },
   suppress: {
     run: async ({ api, refresh }, { domain, form, clear }) => {
-      const ids = [
-        ...new Set(
-          textIn(form, 'ids')
-            .split(/[\s,]+/)
-            .filter((id) => id !== ''),
-        ),
-      ];
-      const { revision } = await api.post<Done>('/admin/suppress', { domain, ids, ...reasonIn(form) });
+      const ids = [...new Set(textIn(form, 'ids').match(/[^\s,]+/g))];
+      const { revision } = await api.post<Done>('/admin/suppress', { domain, ids, reason: reasonIn(form) });
       clear();
       refresh('suppressed');
       return `Suppressed ${counted(ids.length, 'document')}: revision ${revision}.`;
@@ -163,13 +152,8 @@ function flushIn(domain: string, form: FormData): FlushBody {
     fraction: Number((Number(textIn(form, 'percent')) / 100).toFixed(6)),
     by: mode === 'erase' ? textIn(form, 'by') : undefined,
     indexVersion: mode === 'refresh' && indexVersion !== '' ? indexVersion : undefined,
-    ...reasonIn(form),
+    reason: reasonIn(form),
   };
-}
-
-function reasonIn(form: FormData) {
-  const reason = textIn(form, 'reason');
-  return reason === '' ? {} : { reason };
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Outcome } from '../../../search/outcome.ts';
 import type { LiveLine } from './api.ts';
 import type { ShadowCurves } from './model.ts';
 import { cohortRuns, cohortStyle, drilledDomain } from './view/cohorts.ts';
-import { clockTime, minuteTime } from './view/format.ts';
+import { clockTime, minuteTime } from './view/components.ts';
 
 /** The charts of the console: of a domain, by the clock, of a shadow, and of a drill. */
 

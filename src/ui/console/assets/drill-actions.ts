@@ -4,7 +4,7 @@ import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../
 import { amountText, durationText, percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
-import { openDialog, reasonField, showReport, textIn } from './dialogs.ts';
+import { openDialog, requiredReason, showReport, textIn } from './dialogs.ts';
 import { runningDrills } from './model.ts';
 
 /** The operator's actions for drills: dry run, start, abort, resume, watch and report. */
@@ -71,7 +71,7 @@ export const DRILL_ACTIONS: Actions = {
         isDanger: true,
         content: [
           h('p')(`${id} goes on from the stage that was not finished, after a new baseline.`),
-          reasonField('the guard was too tight'),
+          requiredReason('the guard was too tight'),
         ],
       });
       if (answer === undefined) return undefined;

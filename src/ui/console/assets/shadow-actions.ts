@@ -4,19 +4,14 @@ import { durationText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { ActionContext, Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
-import { domainField, openDialog, reasonField, showReport, textIn } from './dialogs.ts';
+import { domainField, openDialog, optionalReason, reasonIn, requiredReason, showReport, textIn } from './dialogs.ts';
 import { shadowStatus } from './model.ts';
-import { field } from './view/components.ts';
-import { counted } from './view/format.ts';
+import { counted, numberField } from './view/components.ts';
 import { startableStores } from './view/shadow.ts';
 
 /** The operator's actions for shadow traffic: start, change, stop, cut-over, the way back, and reports. */
 
 const SLOT = 'shadow';
-const DEFAULT_PERCENT = 10;
-const DEFAULT_HOURS = 24;
-const MAX_HOURS = 720;
-const MAX_READS = 5;
 
 export const SHADOW_ACTIONS: Actions = {
   'shadow-start': {
@@ -34,24 +29,21 @@ export const SHADOW_ACTIONS: Actions = {
               stores.map(({ name }) => h('option', { value: name })(name)),
             ),
           ),
-          ...copyFields(DEFAULT_PERCENT / 100, 1),
-          field('Hours until it ends by itself', {
-            name: 'hours',
-            type: 'number',
-            min: '0.1',
-            max: String(MAX_HOURS),
-            step: '0.1',
-            required: true,
-            value: String(DEFAULT_HOURS),
-            inputmode: 'decimal',
-          }),
-          anyReasonField(),
+          ...copyFields(0.1, 1),
+          numberField('Hours until it ends by itself', { name: 'hours', min: '0.1', max: '720', step: '0.1' }, 24),
+          optionalReason(),
         ],
       });
       if (answer === undefined) return undefined;
       const candidate = textIn(answer, 'candidate');
       const hours = Number(textIn(answer, 'hours'));
-      await context.api.post('/admin/shadow', { domain, candidate, ...copiesIn(answer), hours, ...reasonIn(answer) });
+      await context.api.post('/admin/shadow', {
+        domain,
+        candidate,
+        ...copiesIn(answer),
+        hours,
+        reason: reasonIn(answer),
+      });
       refresh(context);
       return `The shadow of ${domain} to ${candidate} has begun.`;
     },
@@ -64,10 +56,10 @@ export const SHADOW_ACTIONS: Actions = {
       const answer = await openDialog({
         title: `Change the shadow of ${domain}?`,
         submitLabel: 'Change it',
-        content: [...copyFields(shadow.fraction, shadow.reads), anyReasonField()],
+        content: [...copyFields(shadow.fraction, shadow.reads), optionalReason()],
       });
       if (answer === undefined) return undefined;
-      await context.api.post('/admin/shadow/change', { domain, ...copiesIn(answer), ...reasonIn(answer) });
+      await context.api.post('/admin/shadow/change', { domain, ...copiesIn(answer), reason: reasonIn(answer) });
       refresh(context);
       return 'Changed.';
     },
@@ -77,7 +69,10 @@ export const SHADOW_ACTIONS: Actions = {
     run: async (context, { domain }) => {
       const answer = await openDialog({ ...stopDialog(statusIn(context)), isDanger: true });
       if (answer === undefined) return undefined;
-      const { ended, report } = await context.api.post<Stopped>('/admin/shadow/stop', { domain, ...reasonIn(answer) });
+      const { ended, report } = await context.api.post<Stopped>('/admin/shadow/stop', {
+        domain,
+        reason: reasonIn(answer),
+      });
       refresh(context);
       const results = {
         shadow: `The shadow has ended; its report is ${report ?? 'not kept'}.`,
@@ -112,7 +107,7 @@ export const SHADOW_ACTIONS: Actions = {
               h('input', { type: 'checkbox', name: 'force', required: true })(),
               h('span')('Cut over without a favourable verdict'),
             ),
-          reasonField('as full and as fast for a day'),
+          requiredReason('as full and as fast for a day'),
           domainField(domain),
         ],
       });
@@ -138,7 +133,7 @@ export const SHADOW_ACTIONS: Actions = {
         isDanger: true,
         content: [
           h('p')(`${old} is read first again. It has every page that was written since; ${active.name} stays in use.`),
-          reasonField('the new store is slow at noon'),
+          requiredReason('the new store is slow at noon'),
         ],
       });
       if (answer === undefined) return undefined;
@@ -180,25 +175,8 @@ function statusIn({ model }: ActionContext) {
 function copyFields(fraction: number, reads: number) {
   const percent = String(Number((fraction * 100).toFixed(4)));
   return [
-    field('Percent of the keys', {
-      name: 'percent',
-      type: 'number',
-      min: '0.01',
-      max: '100',
-      step: 'any',
-      required: true,
-      value: percent,
-      inputmode: 'decimal',
-    }),
-    field('Copies of each read', {
-      name: 'reads',
-      type: 'number',
-      min: '1',
-      max: String(MAX_READS),
-      required: true,
-      value: String(reads),
-      inputmode: 'numeric',
-    }),
+    numberField('Percent of the keys', { name: 'percent', min: '0.01', max: '100', step: 'any' }, percent),
+    numberField('Copies of each read', { name: 'reads', min: '1', max: '5' }, reads),
   ];
 }
 
@@ -209,18 +187,9 @@ function copiesIn(form: FormData) {
   };
 }
 
-function anyReasonField() {
-  return field('Reason, for the audit', { name: 'reason', maxlength: '500', autocomplete: 'off' });
-}
-
-function reasonIn(form: FormData) {
-  const reason = textIn(form, 'reason');
-  return reason === '' ? {} : { reason };
-}
-
 function stopDialog({ domain, shadow, placement, active }: ShadowSummary) {
   const other = placement?.other?.name ?? 'the old store';
-  const content = (text: string) => [h('p')(text), anyReasonField()];
+  const content = (text: string) => [h('p')(text), optionalReason()];
   switch (placement?.phase) {
     case 'prepared':
       return {

@@ -4,15 +4,27 @@ import { countText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { consoleHref, currentDomain } from '../model.ts';
-import { actionButton, badge, feedbackView, feedView, field, panel, scrollTable, submitButton } from './components.ts';
+import {
+  actionButton,
+  badge,
+  counted,
+  dayTime,
+  feedView,
+  field,
+  formView,
+  numberField,
+  panel,
+  reasonField,
+  scrollTable,
+  softView,
+} from './components.ts';
 import { flushView } from './flush.ts';
-import { counted, dayTime } from './format.ts';
 
 /** The views of changes that are not drills: flush, purge, suppression, warm-up; and the audit. */
 
 export function changesView(model: Model) {
   const domain = currentDomain(model)?.domain;
-  if (domain === undefined) return h('p', { class: 'soft' })('No figures yet.');
+  if (domain === undefined) return softView('No figures yet.');
   // Keyed by domain, so that text typed for one domain is not sent to another.
   return h('div', { class: 'changes', 'data-key': `changes-${domain}` })(
     flushView(model, domain),
@@ -28,9 +40,7 @@ export function auditView(model: Model) {
     'Who did what',
     feedView(model, model.feeds.audit, ({ entries }) =>
       entries.length === 0
-        ? h('p', { class: 'soft' })(
-            model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.',
-          )
+        ? softView(model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.')
         : scrollTable(
             'Audit, newest first',
             ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
@@ -54,13 +64,11 @@ function purgeView(model: Model, domain: string) {
   return panel(
     'purge',
     `Purge one query of ${domain}`,
-    h('p', { class: 'soft' })('Every page of it, with any filters, is computed again at its next search.'),
-    h('form', { class: 'form', 'data-form': 'purge', 'data-key': 'purge-form' })(
+    softView('Every page of it, with any filters, is computed again at its next search.'),
+    formView(model, 'purge', 'Purge', [
       field('Query', { name: 'q', required: true, maxlength: '256', autocomplete: 'off', spellcheck: 'false' }),
-      field('Reason', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
-      h('div', { class: 'row' })(submitButton(model, 'purge', '', 'Purge')),
-    ),
-    feedbackView(model, 'purge'),
+      reasonField('Reason'),
+    ]),
   );
 }
 
@@ -68,18 +76,16 @@ function suppressView(model: Model, domain: string) {
   return panel(
     'suppress',
     `Suppress documents of ${domain}`,
-    h('p', { class: 'soft' })('They vanish from every page of every process within a second.'),
-    h('form', { class: 'form', 'data-form': 'suppress', 'data-key': 'suppress-form' })(
+    softView('They vanish from every page of every process within a second.'),
+    formView(model, 'suppress', 'Suppress', [
       h('label')(
         'Ids, one a line or between commas',
         h('textarea', { name: 'ids', required: true, rows: '2', spellcheck: 'false' })(),
       ),
-      field('Reason', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
-      h('div', { class: 'row' })(submitButton(model, 'suppress', '', 'Suppress')),
-    ),
-    feedbackView(model, 'suppress'),
+      reasonField('Reason'),
+    ]),
     feedView(model, model.feeds.suppressed, ({ suppressed, max }) => [
-      h('p', { class: 'soft' })(`${countText(suppressed.length)} of ${countText(max)} suppressions in force.`),
+      softView(`${countText(suppressed.length)} of ${countText(max)} suppressions in force.`),
       h('ul', { class: 'ids', tabindex: suppressed.length > 0 && '0', 'aria-label': 'Suppressed documents' })(
         suppressed.map(({ id, atMs }) =>
           h('li', { class: 'row', 'data-key': `id-${id}` })(
@@ -102,33 +108,13 @@ function warmView(model: Model, domain: string) {
   return panel(
     'warm',
     `Warm up ${domain}`,
-    h('p', { class: 'soft' })(
-      'Popular queries are computed with the engine’s spare capacity. Searches of people go first.',
-    ),
-    h('form', { class: 'form', 'data-form': 'warm', 'data-key': 'warm-form' })(
+    softView('Popular queries are computed with the engine’s spare capacity. Searches of people go first.'),
+    formView(model, 'warm', 'Warm up from popular', [
       h('div', { class: 'fields' })(
-        field('Engine calls/s, at most', {
-          name: 'maxPerSecond',
-          type: 'number',
-          min: '1',
-          max: '10000',
-          value: '20',
-          required: true,
-          inputmode: 'numeric',
-        }),
-        field('Popular queries', {
-          name: 'top',
-          type: 'number',
-          min: '1',
-          max: '100000',
-          value: '1000',
-          required: true,
-          inputmode: 'numeric',
-        }),
+        numberField('Engine calls/s, at most', { name: 'maxPerSecond', min: '1', max: '10000' }, 20),
+        numberField('Popular queries', { name: 'top', min: '1', max: '100000' }, 1000),
       ),
-      h('div', { class: 'row' })(submitButton(model, 'warm', '', 'Warm up from popular')),
-    ),
-    feedbackView(model, 'warm'),
+    ]),
     feedView(model, model.feeds.warm, ({ warmUps }) =>
       h('ul', { class: 'warm-ups' })(
         warmUps.filter((warmUp) => warmUp.domain === domain).map((warmUp) => warmUpView(model, warmUp)),

@@ -15,8 +15,17 @@ import { countText } from '../../../../report/format.ts';
 import type { Child } from '../../../../report/tree.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
-import { badge, errorBoundary, feedbackView, feedView, panel, scrollTable } from './components.ts';
-import { counted, dayTime } from './format.ts';
+import {
+  badge,
+  counted,
+  dayTime,
+  errorBoundary,
+  feedbackView,
+  feedView,
+  panel,
+  scrollTable,
+  softView,
+} from './components.ts';
 
 /**
  * The view of the doctor: an examination at the operator's request, the findings that the checks inside the service
@@ -74,7 +83,7 @@ function reportView(report: DoctorReport) {
       ),
     collapsed('looked', 'What was looked at', linesView(lookedLines(looked))),
     unseen !== undefined && h('p', { class: 'notice' })(capitalized(unseen)),
-    h('p', { class: 'soft' })(coverageText(report)),
+    softView(coverageText(report)),
   ];
 }
 
@@ -84,7 +93,7 @@ function standingPanel(standing: Standing | undefined, isExamined: boolean) {
     'standing',
     'Checks inside the service',
     standing === undefined
-      ? h('p', { class: 'soft' })('None yet: the first two looks have not ended, or doctor.interval is 0s.')
+      ? softView('None yet: the first two looks have not ended, or doctor.interval is 0s.')
       : [
           summaryView(standing.findings, standing.acknowledged, standing.atMs),
           isExamined
@@ -102,7 +111,7 @@ function historyPanel(history: readonly HistoryLine[]) {
     'doctor-history',
     'Raised and cleared',
     history.length === 0
-      ? h('p', { class: 'soft' })('Nothing since this process started.')
+      ? softView('Nothing since this process started.')
       : scrollTable(
           'Changes of the findings, newest first',
           ['time', '', 'finding', 'subject', 'evidence'],
@@ -141,7 +150,7 @@ function findingView(place: string, finding: Finding) {
   const { word, tone } = severityOf(severity);
   return h('article', { class: `finding ${tone}`, 'data-key': `${place}-${check}-${subject}` })(
     h('h3')(badge(tone, word), ' ', title),
-    h('p', { class: 'soft' })(subject, ' · ', h('code')(check), ` · since ${dayTime(sinceMs)}`),
+    softView(subject, ' · ', h('code')(check), ` · since ${dayTime(sinceMs)}`),
     h('p')(evidence),
     h('p')(why),
     advice.map((line) => h('pre')(line)),

@@ -4,8 +4,7 @@ import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } 
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { currentDomain } from '../model.ts';
-import { badge, breakerBadge, feedView, panel, scrollTable, stateBadge } from './components.ts';
-import { ago } from './format.ts';
+import { ago, badge, breakerBadge, feedView, panel, scrollTable, softView, stateBadge } from './components.ts';
 
 /** The live view of a domain (plots, engine, store, memory, control document), and its popular searches. */
 
@@ -24,11 +23,11 @@ export function popularView(model: Model) {
     'popular',
     `What is asked of ${domain}`,
     feedView(model, model.feeds.popular, ({ source, queries }) => [
-      h('p', { class: 'soft' })(
+      softView(
         source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
       ),
       queries.length === 0
-        ? h('p', { class: 'soft' })('Nothing yet.')
+        ? softView('Nothing yet.')
         : scrollTable(
             'Popular queries',
             ['query', 'refined by', 'count'],
@@ -86,8 +85,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
 }
 
 function storePanel({ status: { store } }: DomainLook) {
-  if (store === undefined)
-    return panel('store', 'Store', h('p', { class: 'soft' })('None: pages are kept in memory only.'));
+  if (store === undefined) return panel('store', 'Store', softView('None: pages are kept in memory only.'));
   return panel(
     'store',
     'Store',

@@ -9,6 +9,7 @@ import {
   planDurationMs,
   stageTitles,
 } from '../../../../operations/drills/view.ts';
+import type { FlushPreview } from '../../../../operations/flush/flush.ts';
 import { withTooltip } from '../../../../report/components.ts';
 import {
   amountText,
@@ -22,7 +23,7 @@ import {
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { currentDomain } from '../model.ts';
-import { feedbackView, feedView, field, panel, scrollTable, submitButton } from './components.ts';
+import { choiceField, feedView, formView, panel, reasonField, scrollTable, softView } from './components.ts';
 import { lossView, survivalView } from './flush.ts';
 
 /**
@@ -35,32 +36,26 @@ export function drillStartView(model: Model) {
     'start',
     'Start a drill',
     feedView(model, model.feeds.plans, ({ plans }) =>
-      h('form', { class: 'form', 'data-form': 'dry-run', 'data-key': 'dry-run' })(
+      formView(model, 'dry-run', model.busy.includes('dry-run') ? 'Counting…' : 'Dry run', [
         h('fieldset', { class: 'choices' })(
           h('legend')('Plan'),
           plans.map((plan, at) => planChoice(plan, at === 0)),
         ),
         domainsChoice(model, domain),
-        h('div', { class: 'row' })(
-          submitButton(model, 'dry-run', '', model.busy.includes('dry-run') ? 'Counting…' : 'Dry run'),
-        ),
-      ),
+      ]),
     ),
-    feedbackView(model, 'dry-run'),
     dryRunView(model),
   );
 }
 
 function planChoice(plan: Plan, isFirst: boolean) {
-  return h('label', { class: 'choice', 'data-key': `plan-${plan.name}` })(
-    h('input', { type: 'radio', name: 'plan', value: plan.name, required: true, checked: isFirst })(),
-    h('span')(
-      h('b')(plan.name),
-      ' ',
-      plan.title,
-      h('small')(
-        ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${stageTitles(plan).join(' → ')}, at least ${durationText(planDurationMs(plan))}`,
-      ),
+  return choiceField(
+    { type: 'radio', name: 'plan', value: plan.name, required: true, checked: isFirst },
+    `plan-${plan.name}`,
+    h('b')(plan.name),
+    ` ${plan.title}`,
+    h('small')(
+      ` ${isBlackout(plan) ? 'nothing flushed' : plan.mode}, ${stageTitles(plan).join(' → ')}, at least ${durationText(planDurationMs(plan))}`,
     ),
   );
 }
@@ -69,12 +64,10 @@ function domainsChoice({ live }: Model, domain: string) {
   const names = live?.domains.map((look) => look.domain) ?? [];
   return h('fieldset', { class: 'choices inline' })(
     h('legend')('Domains'),
-    names.map((name) =>
-      h('label', { class: 'choice', 'data-key': `domain-${name}-${domain}` })(
-        h('input', { type: 'checkbox', name: 'domain', value: name, checked: name === domain })(),
-        h('span')(name),
-      ),
-    ),
+    names.map((name) => {
+      const box = { type: 'checkbox', name: 'domain', value: name, checked: name === domain };
+      return choiceField(box, `domain-${name}-${domain}`, name);
+    }),
   );
 }
 
@@ -103,15 +96,15 @@ function dryRunView(model: Model) {
           ],
           stages.map(({ title, preview }, at) => [
             title,
-            countText(preview.nodes.length === 0 ? preview.memory.entries : sum(preview.nodes.map(({ keys }) => keys))),
-            bytesText(preview.nodes.length === 0 ? preview.memory.bytes : sum(preview.nodes.map((node) => node.bytes))),
+            countText(lostIn(preview, ({ keys }) => keys) ?? preview.memory.entries),
+            bytesText(lostIn(preview, ({ bytes }) => bytes) ?? preview.memory.bytes),
             amountText(preview.engine.extraCallsPerSecond),
             percentText(preview.engine.survivable),
             perSecond(cohorts.stages[at]?.searchesPerSecond),
             durationText(cohorts.stages[at]?.enoughMs),
           ]),
         ),
-        h('p', { class: 'soft' })(
+        softView(
           `The keys of the control cohort get ${perSecond(cohorts.control.searchesPerSecond)} searches. These are means of this process: the keys that are drawn may be searched for less.`,
         ),
         last !== undefined && [
@@ -121,17 +114,13 @@ function dryRunView(model: Model) {
       ];
     }),
     guardRulesView(plan),
-    h('form', { class: 'form', 'data-form': 'start-drill', 'data-key': 'start-drill' })(
-      field('Reason', {
-        name: 'reason',
-        required: true,
-        maxlength: '500',
-        autocomplete: 'off',
-        placeholder: 'rehearsal before the sale',
-      }),
-      h('div', { class: 'row' })(submitButton(model, 'start-drill', 'danger', 'Start the drill…')),
+    formView(
+      model,
+      'start-drill',
+      'Start the drill…',
+      [reasonField('Reason', { required: true, placeholder: 'rehearsal before the sale' })],
+      'danger',
     ),
-    feedbackView(model, 'start-drill'),
   );
 }
 
@@ -147,16 +136,17 @@ function guardRulesView({ guards, recovery }: Plan) {
         GUARD_ACTION_WORDS[then],
       ]),
     ),
-    h('p', { class: 'soft' })(
+    softView(
       `Recovered when within ${pointsText(recovery.withinPoints)} of its own past, in ${durationText(recovery.timeoutMs)} at most.`,
     ),
   ];
 }
 
-function perSecond(searches: number | undefined) {
-  return searches === undefined ? 'no' : `about ${perSecondText(searches)}`;
+/** Over all nodes of the store; undefined without a store. */
+function lostIn({ nodes }: FlushPreview, count: (node: FlushPreview['nodes'][number]) => number) {
+  return nodes.length === 0 ? undefined : nodes.reduce((total, node) => total + count(node), 0);
 }
 
-function sum(values: readonly number[]) {
-  return values.reduce((total, value) => total + value, 0);
+function perSecond(searches: number | undefined) {
+  return searches === undefined ? 'no' : `about ${perSecondText(searches)}`;
 }

@@ -20,9 +20,20 @@ import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { runningDrills } from '../model.ts';
 import { cohortRatios, cohortStyle, drilledDomain, MIN_SEARCHES } from './cohorts.ts';
-import { actionButton, badge, feedbackView, feedView, panel, scrollTable } from './components.ts';
+import {
+  actionButton,
+  ago,
+  alertView,
+  badge,
+  dayTime,
+  feedbackView,
+  feedView,
+  panel,
+  quietButton,
+  scrollTable,
+  softView,
+} from './components.ts';
 import { drillStartView } from './drill-start.ts';
-import { ago, dayTime } from './format.ts';
 
 /** The drills view: the list of drills, and the drill that is watched. */
 
@@ -36,7 +47,7 @@ function drillListView(model: Model) {
     'Drills and their reports',
     feedView(model, model.feeds.drills, ({ drills, unreadable = [] }) => [
       drills.length === 0
-        ? h('p', { class: 'soft' })('None yet.')
+        ? softView('None yet.')
         : scrollTable(
             'Drills, newest first',
             ['started', 'plan', 'domains', 'verdict', ''],
@@ -50,10 +61,7 @@ function drillListView(model: Model) {
             'wide',
           ),
       unreadable.map(({ id, where, why }) =>
-        h('p', { class: 'soft' })(
-          badge('warn', 'unreadable'),
-          ` ${id === undefined ? '' : `${id}, `}in ${where}: ${why}`,
-        ),
+        softView(badge('warn', 'unreadable'), ` ${id === undefined ? '' : `${id}, `}in ${where}: ${why}`),
       ),
     ]),
     feedbackView(model, 'drills'),
@@ -70,22 +78,10 @@ function verdictView({ verdict, running, ending, startedAtMs, endedAtMs }: Drill
 
 function drillButtons(model: Model, { id, title, running, ending, verdict, here }: DrillSummary) {
   return [
-    h('button', {
-      type: 'button',
-      class: 'quiet',
-      'data-action': 'watch',
-      'data-id': id,
-      'aria-label': `Look at ${title}, ${id}`,
-    })('Look'),
+    quietButton('watch', 'Look', { 'data-id': id, 'aria-label': `Look at ${title}, ${id}` }),
     !running &&
       ending === undefined &&
-      h('button', {
-        type: 'button',
-        class: 'quiet',
-        'data-action': 'report',
-        'data-id': id,
-        'aria-label': `Report of ${title}, ${id}`,
-      })('Report'),
+      quietButton('report', 'Report', { 'data-id': id, 'aria-label': `Report of ${title}, ${id}` }),
     verdict?.resumable !== undefined &&
       here &&
       actionButton(
@@ -115,7 +111,7 @@ function drillWatchView(model: Model) {
     journal.plan.title,
     !isOver &&
       problem !== undefined &&
-      h('p', { class: 'notice bad', role: 'alert' })(
+      alertView(
         problem.message,
         ' What is shown was read ',
         ago(receivedMs === undefined ? undefined : model.nowMs - receivedMs),
@@ -132,20 +128,14 @@ function drillWatchView(model: Model) {
       !isOver &&
         runningDrills(model).length > 1 &&
         actionButton(model, 'abort-one', { class: 'danger', 'data-id': id }, 'Abort this drill'),
-      isOver &&
-        actionButton(
-          model,
-          'report',
-          { class: 'quiet', 'data-id': id, 'aria-disabled': undefined, title: undefined },
-          'Open the report',
-        ),
+      isOver && quietButton('report', 'Open the report', { 'data-id': id }),
     ),
     journal.verdict !== undefined && h('p')(journal.verdict.detail),
     stagesView(journal),
-    h('p', { class: 'soft' })(`${journal.domains.join(', ')} · ${journal.by}: ${journal.reason} · ${id}`),
+    softView(`${journal.domains.join(', ')} · ${journal.by}: ${journal.reason} · ${id}`),
     h('div', { class: 'plots', 'data-own': true, 'data-key': `cohorts-${id}`, 'data-cohorts': id })(),
     h('div', { class: 'two-columns' })(cohortsView(journal), guardsView(journal)),
-    h('p', { class: 'soft' })(
+    softView(
       `A hit ratio is taken over the last two seconds, or over up to ten until there are ${MIN_SEARCHES} searches; with fewer it is ${UNKNOWN}.`,
     ),
     isOver && learnedView(journal),
@@ -222,6 +212,6 @@ function learnedView({ plan, learned, endedAtMs }: Journal) {
       ]),
       scrollTable(`Stages of ${result.domain}`, STAGE_COLUMNS, stageRows(result, plan)),
     ]),
-    h('p', { class: 'soft' })('Ended ', dayTime(endedAtMs), '.'),
+    softView('Ended ', dayTime(endedAtMs), '.'),
   ];
 }

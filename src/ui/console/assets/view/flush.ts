@@ -5,8 +5,19 @@ import { capitalized, facts, withTooltip } from '../../../../report/components.t
 import { amountText, bytesText, countText, durationText, percentText, timesText } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
-import { badge, feedbackView, feedView, field, panel, scrollTable, submitButton } from './components.ts';
-import { counted } from './format.ts';
+import {
+  badge,
+  choiceField,
+  counted,
+  feedView,
+  field,
+  formView,
+  numberField,
+  panel,
+  reasonField,
+  scrollTable,
+  softView,
+} from './components.ts';
 
 const MODES = {
   refresh: 'served as stale while the engine computes them again, at its own pace',
@@ -19,28 +30,21 @@ export function flushView(model: Model, domain: string) {
   return panel(
     'flush',
     `Flush ${domain}`,
-    h('p', { class: 'soft' })('For good. To rehearse a loss and take it back, start a drill.'),
-    h('form', { class: 'form', 'data-form': 'flush-preview', 'data-key': 'flush-form' })(
+    softView('For good. To rehearse a loss and take it back, start a drill.'),
+    formView(model, 'flush-preview', model.busy.includes('flush-preview') ? 'Counting…' : 'Dry run', [
       h('fieldset', { class: 'choices' })(
         h('legend')('Pages are'),
         Object.entries(MODES).map(([mode, consequence], at) =>
-          h('label', { class: 'choice' })(
-            h('input', { type: 'radio', name: 'mode', value: mode, checked: at === 0 })(),
-            h('span')(h('b')(mode), ` ${consequence}`),
+          choiceField(
+            { type: 'radio', name: 'mode', value: mode, checked: at === 0 },
+            `mode-${mode}`,
+            h('b')(mode),
+            ` ${consequence}`,
           ),
         ),
       ),
       h('div', { class: 'fields' })(
-        field('Share of the keys, %', {
-          name: 'percent',
-          type: 'number',
-          min: '0.01',
-          max: '100',
-          step: 'any',
-          value: '100',
-          required: true,
-          inputmode: 'decimal',
-        }),
+        numberField('Share of the keys, %', { name: 'percent', min: '0.01', max: '100', step: 'any' }, 100),
         h('label')(
           'Erase by',
           h('select', { name: 'by' })(
@@ -49,13 +53,9 @@ export function flushView(model: Model, domain: string) {
           ),
         ),
         field('Index version, with refresh', { name: 'indexVersion', maxlength: '128', autocomplete: 'off' }),
-        field('Reason, required to erase', { name: 'reason', maxlength: '500', autocomplete: 'off' }),
+        reasonField('Reason, required to erase'),
       ),
-      h('div', { class: 'row' })(
-        submitButton(model, 'flush-preview', '', model.busy.includes('flush-preview') ? 'Counting…' : 'Dry run'),
-      ),
-    ),
-    feedbackView(model, 'flush-preview'),
+    ]),
     previewView(model, domain),
     feedView(model, model.feeds.flush, ({ erasure }) => erasure !== undefined && erasureView(erasure)),
   );
@@ -69,7 +69,7 @@ export function lossView({ nodes, memory, fraction }: FlushPreview) {
       ['in memory here', `${counted(memory.entries, 'page')}, ${bytesText(memory.bytes)}`],
     ]),
     nodes.length === 0
-      ? h('p', { class: 'soft' })('There is no store: only the memory of this process is touched.')
+      ? softView('There is no store: only the memory of this process is touched.')
       : scrollTable(
           'What would be lost on each node',
           ['node', 'keys', 'size', 'counted'],
@@ -124,12 +124,7 @@ function previewView(model: Model, domain: string) {
   return h('div', { class: 'dry-run', 'data-key': 'flush-result' })(
     h('h3', { id: 'flush-title', tabindex: '-1' })(`Dry run: ${mode} ${percentText(fraction)} of ${domain}`),
     h('div', { class: 'two-columns' })(h('div')(lossView(preview)), h('div')(survivalView(preview))),
-    h('form', { 'data-form': 'flush', 'data-key': 'flush-send' })(
-      h('div', { class: 'row' })(
-        submitButton(model, 'flush', 'danger', `${capitalized(mode)} ${percentText(fraction)} of ${domain}…`),
-      ),
-    ),
-    feedbackView(model, 'flush'),
+    formView(model, 'flush', `${capitalized(mode)} ${percentText(fraction)} of ${domain}…`, [], 'danger'),
   );
 }
 

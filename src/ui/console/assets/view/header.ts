@@ -2,8 +2,7 @@ import { countText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model, StreamState } from '../model.ts';
 import { isHalted, isStale, runningDrills } from '../model.ts';
-import { actionButton } from './components.ts';
-import { ago, clockTime } from './format.ts';
+import { actionButton, ago, clockTime, quietButton } from './components.ts';
 
 /** The parts above every view: the bar and the banners. */
 
@@ -27,9 +26,7 @@ export function headerView(model: Model) {
       halted === true
         ? actionButton(model, 'lift', { class: 'quiet halt', 'data-key': 'lift' }, 'Lift halt')
         : actionButton(model, 'halt', { class: 'quiet halt', 'data-key': 'halt' }, 'Halt all'),
-      h('button', { type: 'button', class: 'quiet', 'data-action': model.hasToken ? 'forget-token' : 'give-token' })(
-        model.hasToken ? 'Forget token' : 'Token',
-      ),
+      model.hasToken ? quietButton('forget-token', 'Forget token') : quietButton('give-token', 'Token'),
     ),
     halted === true && haltedView(model),
   );
@@ -48,9 +45,7 @@ export function bannersView(model: Model) {
           ' ',
           staleNote(model),
         ),
-        h('button', { type: 'button', class: 'quiet', 'data-action': 'retry' })(
-          `Try now (${countText(retrySeconds(connection, nowMs))} s)`,
-        ),
+        quietButton('retry', `Try now (${countText(retrySeconds(connection, nowMs))} s)`),
       ),
     model.readOnly &&
       h('div', { class: 'row between banner', 'data-key': 'read-only' })(
@@ -61,7 +56,7 @@ export function bannersView(model: Model) {
         class: `row between banner ${feedback.kind === 'refused' ? 'bad' : ''}`,
         'data-key': 'feedback',
         role: 'status',
-      })(h('p')(feedback.text), h('button', { type: 'button', class: 'quiet', 'data-action': 'dismiss' })('Close')),
+      })(h('p')(feedback.text), quietButton('dismiss', 'Close')),
     live === undefined &&
       connection.kind === 'connecting' &&
       h('p', { class: 'soft', 'data-key': 'first' })('Waiting for the first figures…'),

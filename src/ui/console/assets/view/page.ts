@@ -18,11 +18,10 @@ import {
   shadowSummary,
 } from '../model.ts';
 import { auditView, changesView } from './changes.ts';
-import { badge, errorBoundary, stateBadge } from './components.ts';
+import { badge, counted, errorBoundary, stateBadge } from './components.ts';
 import { doctorView } from './doctor.ts';
 import { domainView, popularView } from './domain.ts';
 import { drillsView } from './drills.ts';
-import { counted } from './format.ts';
 import { bannersView, headerView } from './header.ts';
 import { shadowView } from './shadow.ts';
 

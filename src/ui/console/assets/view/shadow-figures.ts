@@ -4,8 +4,7 @@ import { AGREEMENT_ROWS, COPY_ROWS, SIDE_ROWS } from '../../../../operations/sha
 import { withTooltip } from '../../../../report/components.ts';
 import { countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
-import { badge, panel, scrollTable } from './components.ts';
-import { counted } from './format.ts';
+import { badge, counted, panel, scrollTable, softView } from './components.ts';
 
 /** The figures of a shadow as tables: both sides, the agreement of their values, and the copies. */
 
@@ -15,7 +14,7 @@ export function shadowFiguresView({ active, shadow, wrongKeys }: ShadowStatus, f
     panel(
       'sides',
       'Side by side',
-      h('p', { class: 'soft' })(
+      softView(
         `Over ${durationText(seconds * 1000)} in ${counted(processes, 'process', 'processes')}, the same sampled keys on both sides. Figures of the servers include what others ask of them.`,
       ),
       scrollTable(
@@ -40,7 +39,7 @@ export function shadowFiguresView({ active, shadow, wrongKeys }: ShadowStatus, f
           percentText(agreement.compared > 0 ? agreement[name] / agreement.compared : undefined),
         ]),
       ),
-      h('p', { class: 'soft' })(
+      softView(
         agreement.lifeSamples > 0
           ? `Remaining lives differ by ${durationText(agreement.lifeDriftMs)} on average, by ${durationText(agreement.lifeDriftMaxMs)} at most.`
           : 'No remaining lives were compared.',

@@ -6,8 +6,19 @@ import type { Child } from '../../../../report/tree.ts';
 import { h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import { currentDomain, shadowSummary } from '../model.ts';
-import { actionButton, badge, feedbackView, feedView, panel, scrollTable } from './components.ts';
-import { counted, dayTime } from './format.ts';
+import {
+  actionButton,
+  alertView,
+  badge,
+  counted,
+  dayTime,
+  feedbackView,
+  feedView,
+  panel,
+  quietButton,
+  scrollTable,
+  softView,
+} from './components.ts';
 import { shadowFiguresView } from './shadow-figures.ts';
 
 /** The view of a domain's stores: the shadow, the verdict on the candidate, the cut-over, and the kept reports. */
@@ -23,12 +34,12 @@ const VERDICT_TIMES = [
 
 export function shadowView(model: Model) {
   const domain = currentDomain(model)?.domain;
-  if (domain === undefined) return h('p', { class: 'soft' })('No figures yet.');
+  if (domain === undefined) return softView('No figures yet.');
   const summary = shadowSummary(model, domain);
   return h('div', { class: 'shadow', 'data-key': `shadow-${domain}` })(
     feedView(model, model.feeds.shadows, () =>
       summary === undefined
-        ? h('p', { class: 'soft' })(`${domain} has no candidate store.`)
+        ? softView(`${domain} has no candidate store.`)
         : feedView(model, model.feeds.shadowStatus, (status) => [
             storesPanel(model, status),
             status.shadow !== undefined && [verdictPanel(model, status), curvesPanel(model, status.shadow)],
@@ -53,7 +64,7 @@ function storesPanel(model: Model, status: ShadowStatus) {
   return panel(
     'stores',
     `Stores of ${domain}`,
-    warning !== undefined && h('p', { class: 'notice bad', role: 'alert' })(warning),
+    warning !== undefined && alertView(warning),
     behind.map(({ id, problem }) =>
       h('p', { class: 'notice', role: 'alert' })(
         h('b')(`Process ${id} is behind`),
@@ -141,7 +152,7 @@ function verdictPanel(model: Model, { verdict }: ShadowStatus) {
     'verdict',
     'Verdict',
     verdict === undefined
-      ? h('p', { class: 'soft' })('This process has recorded nothing yet.')
+      ? softView('This process has recorded nothing yet.')
       : [
           h('p', { class: 'phase' })(badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word)),
           h('p')(verdict.why),
@@ -157,13 +168,7 @@ function verdictPanel(model: Model, { verdict }: ShadowStatus) {
     h('div', { class: 'row', role: 'group', 'aria-label': 'Time that the verdict covers' })(
       h('span', { class: 'soft' })('Over the last'),
       VERDICT_TIMES.map(([seconds, name]) =>
-        h('button', {
-          type: 'button',
-          class: 'quiet',
-          'data-action': 'verdict-time',
-          'data-id': String(seconds),
-          'aria-pressed': String(seconds === chosen),
-        })(name),
+        quietButton('verdict-time', name, { 'data-id': seconds, 'aria-pressed': String(seconds === chosen) }),
       ),
     ),
   );
@@ -173,8 +178,7 @@ function curvesPanel({ shadowCurves }: Model, { id }: NonNullable<ShadowStatus['
   return panel(
     'curves',
     'Both sides since the start of the shadow',
-    shadowCurves?.problem !== undefined &&
-      h('p', { class: 'notice bad', role: 'alert' })(shadowCurves.problem.message, ' The curves may be old.'),
+    shadowCurves?.problem !== undefined && alertView(shadowCurves.problem.message, ' The curves may be old.'),
     h('div', { class: 'plots', 'data-own': true, 'data-key': `shadow-plots-${id}`, 'data-shadow-plots': id })(),
   );
 }
@@ -186,7 +190,7 @@ function reportsPanel(model: Model, domain: string) {
     feedView(model, model.feeds.shadowReports, ({ reports }) => {
       const own = reports.filter((report) => report.domain === domain);
       return own.length === 0
-        ? h('p', { class: 'soft' })('None yet.')
+        ? softView('None yet.')
         : scrollTable(
             'Reports, newest first',
             ['began', 'stores', 'verdict', 'ended', ''],
@@ -195,13 +199,7 @@ function reportsPanel(model: Model, domain: string) {
               `${primary.name} → ${candidate.name}`,
               [badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word), h('small')(verdict.why)],
               [`after ${durationText(endedAtMs - startedAtMs)}`, h('small')(ended)],
-              h('button', {
-                type: 'button',
-                class: 'quiet',
-                'data-action': 'shadow-report',
-                'data-id': id,
-                'aria-label': `Report of ${id}`,
-              })('Report'),
+              quietButton('shadow-report', 'Report', { 'data-id': id, 'aria-label': `Report of ${id}` }),
             ]),
             'wide',
           );
