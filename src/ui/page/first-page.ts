@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
+import { DEMO_SEARCHES } from '../../catalogue/demo.ts';
+import type { Settings } from '../../config/settings.ts';
 import { problemOf } from '../../http/problems.ts';
 import { ABORTED, beginServerSpan, domainLabel, endServerSpan, outcomeOf } from '../../http/search-api/exchange.ts';
+import type { PageContext } from '../../http/search-api/public-server.ts';
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
 import { createRecentCache } from '../../http/transport/recent-cache.ts';
@@ -14,7 +17,7 @@ import { prepareSearch } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import { formatTraceparent } from '../../search/trace.ts';
 import { type Assets, assetLinks } from '../shared/assets.ts';
-import { isStart, type PageAddress, type Site, searchPairs } from './assets/address.ts';
+import { type Example, isStart, type PageAddress, type Site, searchPairs } from './assets/address.ts';
 import {
   type AnswerBody,
   answerFrom,
@@ -25,7 +28,6 @@ import {
 } from './assets/model.ts';
 import { type Provenance, provenanceOf } from './assets/provenance.ts';
 import { columnsView, pageView } from './assets/view/page.ts';
-import type { PageOptions } from './options.ts';
 
 /** The result of the search that the server makes for the first page. */
 export interface FirstPage {
@@ -158,4 +160,24 @@ function columnsHtml(model: PageModel, answer: AnswerBody): Buffer {
   const html = Buffer.from(toHtml(columnsView(model, answer)));
   drawn.set(answer, { view, html }, view.length + html.length);
   return html;
+}
+
+export interface PageOptions extends PageContext, PageSettings {}
+
+interface PageSettings {
+  /** Searches offered on the empty page. */
+  readonly examples?: readonly Example[];
+  /** Address of the admin listener's explain, where readers of this page may open it. */
+  readonly explainUrl?: string;
+}
+
+export function pageSettings({ domains, admin, public: { host } }: Settings): PageSettings {
+  const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
+  // When both listeners have the same address, a reader of the page can reach the admin listener too.
+  const isOpen = admin.host === host && admin.token === undefined;
+  const scheme = admin.tls === undefined ? 'http' : 'https';
+  return {
+    examples: isDemo ? DEMO_SEARCHES : undefined,
+    explainUrl: isOpen ? `${scheme}://${admin.host}:${admin.port}/admin/explain` : undefined,
+  };
 }

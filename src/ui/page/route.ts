@@ -7,8 +7,7 @@ import { pageStyle } from '../../report/document.ts';
 import { readAssets, registerAssets } from '../shared/assets.ts';
 import { chosenDomain, namesRead, type PageAddress, pageAddress, type Site } from './assets/address.ts';
 import { type Language, pageLanguage, preferredLanguage } from './assets/locale.ts';
-import { documentHtml, type FirstPage, firstPage, refusedPage } from './first-page.ts';
-import type { PageOptions } from './options.ts';
+import { documentHtml, type FirstPage, firstPage, type PageOptions, refusedPage } from './first-page.ts';
 
 /** Forms are sent to the page itself. */
 const FIELDS = documentFields(contentPolicy({ ...OWN_FILES, 'form-action': "'self'" }));

@@ -1,5 +1,4 @@
-import type { Child, Tree } from '../../../report/tree.ts';
-import { h } from '../../../report/tree.ts';
+import { type Child, h, type Tree } from '../../../report/tree.ts';
 import { patch } from '../../shared/patch.ts';
 import type { Credentials } from './api.ts';
 import { alertView, field, reasonField } from './view/components.ts';

@@ -1,6 +1,15 @@
 import type { Journal } from '../../../operations/drills/journal.ts';
-import type { Api, FeedValues, LiveLine, ShadowSamples } from './api.ts';
-import type { FeedState, Model, ShadowCurves, StreamState, WatchedDrill } from './model.ts';
+import { type Api, ApiProblem, asProblem, type FeedValues, type LiveLine, type ShadowSamples } from './api.ts';
+import {
+  currentDomain,
+  type FeedState,
+  isHalted,
+  type Model,
+  type ShadowCurves,
+  type StreamState,
+  shadowSummary,
+  type WatchedDrill,
+} from './model.ts';
 /** A resource that is read at intervals while a view shows it. */
 export interface Feed {
   readonly name: keyof FeedValues;
@@ -12,9 +21,6 @@ export interface Feed {
   readonly about?: string;
   readonly intervalMs: number;
 }
-
-import { ApiProblem, asProblem } from './api.ts';
-import { currentDomain, isHalted, shadowSummary } from './model.ts';
 
 /** The service sends one line a second: after 5 s without one the connection is dead. */
 const MAX_SILENCE_MS = 5000;

@@ -1,7 +1,6 @@
 import type { Attribute } from '../../../search/domain.ts';
 import { withBounds } from './filters.ts';
-import type { Language } from './locale.ts';
-import { pageLanguage } from './locale.ts';
+import { type Language, pageLanguage } from './locale.ts';
 
 /** The page's address: reading and writing it, and the search behind it. */
 export interface PageAddress {

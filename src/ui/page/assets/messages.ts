@@ -1,6 +1,5 @@
 import type { Attribute } from '../../../search/domain.ts';
-import type { Language } from './locale.ts';
-import { formatNumber } from './locale.ts';
+import { formatNumber, type Language } from './locale.ts';
 import type { Failure } from './model.ts';
 import type { Source } from './provenance.ts';
 

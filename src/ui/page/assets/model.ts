@@ -1,10 +1,8 @@
 import { shownText } from '../../../report/tree.ts';
 import type { FacetCount, SearchResult } from '../../../search/engine.ts';
-import type { PageAddress, Site } from './address.ts';
-import { searchPairs } from './address.ts';
+import { type PageAddress, type Site, searchPairs } from './address.ts';
 import type { Language } from './locale.ts';
-import type { Provenance } from './provenance.ts';
-import { provenanceOf } from './provenance.ts';
+import { type Provenance, provenanceOf } from './provenance.ts';
 
 /** Everything that one state of the page shows. The server makes it from an answer, the browser from a response. */
 export interface PageModel {

@@ -2,8 +2,7 @@ import type { AuditEntry } from '../../../../operations/audit/audit.ts';
 import type { WarmUp } from '../../../../operations/warm/warm.ts';
 import { countText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
-import type { Model } from '../model.ts';
-import { consoleHref, currentDomain } from '../model.ts';
+import { consoleHref, currentDomain, type Model } from '../model.ts';
 import {
   actionButton,
   badge,

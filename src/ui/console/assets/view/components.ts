@@ -1,6 +1,5 @@
 import { amountText, countText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
-import type { Attributes, Child, TreeElement } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+import { type Attributes, type Child, h, type TreeElement } from '../../../../report/tree.ts';
 import type { FeedState, Model } from '../model.ts';
 
 /** Elements that several views use: badges, buttons, forms, feedback, panels and tables; and ages and wall times. */

@@ -12,8 +12,7 @@ import {
 } from '../../../../operations/doctor/view.ts';
 import { capitalized } from '../../../../report/components.ts';
 import { countText } from '../../../../report/format.ts';
-import type { Child } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+import { type Child, h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
 import {
   badge,

@@ -2,8 +2,7 @@ import type { DomainLook } from '../../../../operations/operations.ts';
 import { facts } from '../../../../report/components.ts';
 import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
-import type { Model } from '../model.ts';
-import { currentDomain } from '../model.ts';
+import { currentDomain, type Model } from '../model.ts';
 import { ago, badge, breakerBadge, feedView, panel, scrollTable, softView, stateBadge } from './components.ts';
 
 /** The live view of a domain (plots, engine, store, memory, control document), and its popular searches. */

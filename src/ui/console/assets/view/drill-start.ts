@@ -21,8 +21,7 @@ import {
   pointsText,
 } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
-import type { Model } from '../model.ts';
-import { currentDomain } from '../model.ts';
+import { currentDomain, type Model } from '../model.ts';
 import { choiceField, feedView, formView, panel, reasonField, scrollTable, softView } from './components.ts';
 import { lossView, survivalView } from './flush.ts';
 

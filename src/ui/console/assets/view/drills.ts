@@ -17,8 +17,7 @@ import { facts, withTooltip } from '../../../../report/components.ts';
 import { durationText, percentText, pointsText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
 import { swatch } from '../../../../report/plot/figure.ts';
 import { h } from '../../../../report/tree.ts';
-import type { Model } from '../model.ts';
-import { runningDrills } from '../model.ts';
+import { type Model, runningDrills } from '../model.ts';
 import { cohortRatios, cohortStyle, drilledDomain, MIN_SEARCHES } from './cohorts.ts';
 import {
   actionButton,

@@ -1,8 +1,15 @@
 import { h } from '../../../../report/tree.ts';
 import type { Attribute } from '../../../../search/domain.ts';
 import { addressPairs, chosenDomain, maxLinks, pageHref } from '../address.ts';
-import type { ChosenFilter, NumberType } from '../filters.ts';
-import { foldValue, numberPattern, readFilter, valuesOf, withValues } from '../filters.ts';
+import {
+  type ChosenFilter,
+  foldValue,
+  type NumberType,
+  numberPattern,
+  readFilter,
+  valuesOf,
+  withValues,
+} from '../filters.ts';
 import { attributeName, foreignLanguage, formatNumber, formatValue } from '../locale.ts';
 import { messagesIn } from '../messages.ts';
 import type { AnswerBody, PageModel } from '../model.ts';

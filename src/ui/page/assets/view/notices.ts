@@ -1,8 +1,6 @@
 import { h } from '../../../../report/tree.ts';
-import type { PageAddress, Site } from '../address.ts';
-import { chosenDomain, domainHref, pageHref, searchPairs } from '../address.ts';
-import type { Language } from '../locale.ts';
-import { capitalizedIn, durationIn, foreignLanguage, formatAge, nameFor } from '../locale.ts';
+import { chosenDomain, domainHref, type PageAddress, pageHref, type Site, searchPairs } from '../address.ts';
+import { capitalizedIn, durationIn, foreignLanguage, formatAge, type Language, nameFor } from '../locale.ts';
 import { failureDetail, failureText, messagesIn, reasonText, resultCountText, sourceText } from '../messages.ts';
 import type { AnswerBody, Failure, PageModel, Shown } from '../model.ts';
 import type { Provenance } from '../provenance.ts';

@@ -1,5 +1,4 @@
-import type { TreeElement } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+import { h, type TreeElement } from '../../../../report/tree.ts';
 import { chosenDomain, domainHref } from '../address.ts';
 import { nameFor } from '../locale.ts';
 import { messagesIn } from '../messages.ts';

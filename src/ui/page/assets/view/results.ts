@@ -1,12 +1,10 @@
-import type { Child, Tree } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+import { type Child, h, type Tree } from '../../../../report/tree.ts';
 import type { Attribute } from '../../../../search/domain.ts';
 import type { SearchResult } from '../../../../search/engine.ts';
 import { chosenDomain, maxLinks, pageHref } from '../address.ts';
 import { attributeName, currencyIn, foreignLanguage, formatValue, isMoney } from '../locale.ts';
 import { messagesIn } from '../messages.ts';
-import type { AnswerBody, PageModel } from '../model.ts';
-import { MAX_RESULTS } from '../model.ts';
+import { type AnswerBody, MAX_RESULTS, type PageModel } from '../model.ts';
 import { emptyView } from './notices.ts';
 
 /** The list of results, the sort links and the pager. */
