@@ -22,13 +22,13 @@ export interface Model {
   /** By the feed's name. */
   readonly feeds: { readonly [K in keyof FeedValues]?: FeedState<FeedValues[K]> };
   readonly watched?: WatchedDrill;
-  readonly shadowCurves?: ShadowCurves | undefined;
+  readonly shadowCurves?: ShadowCurves;
   /** The time that the verdict on a shadow covers; undefined for the service's own choice. */
-  readonly verdictSeconds?: number | undefined;
+  readonly verdictSeconds?: number;
   /** The last one that the operator asked for. */
-  readonly examination?: Examination | undefined;
-  readonly drillDryRun?: DrillDryRun | undefined;
-  readonly flushDryRun?: FlushDryRun | undefined;
+  readonly examination?: { readonly report: DoctorReport };
+  readonly drillDryRun?: { readonly plan: string; readonly domains: readonly string[]; readonly preview: DrillPreview };
+  readonly flushDryRun?: { readonly request: FlushBody; readonly preview: FlushPreview };
   /** The result of the last action, by the slot that shows it. */
   readonly feedback: Readonly<Record<string, Feedback>>;
   /** Actions in progress. */
@@ -68,17 +68,7 @@ export interface ShadowCurves {
   readonly problem?: ApiProblem;
 }
 
-type Examination = { readonly report: DoctorReport };
-
 export type Feedback = { readonly kind: 'done' | 'refused'; readonly text: string };
-
-export type DrillDryRun = {
-  readonly plan: string;
-  readonly domains: readonly string[];
-  readonly preview: DrillPreview;
-};
-
-export type FlushDryRun = { readonly request: FlushBody; readonly preview: FlushPreview };
 
 export type FlushBody = {
   readonly domain: string;
