@@ -30,7 +30,7 @@ export const HALT_ACTIONS: Actions = {
           requiredReason('incident 4711'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       await api.post('/admin/halt', { reason: textIn(answer, 'reason') });
       refresh('halt', 'drills');
       return 'Halted: every drill is stopped and its cache restored.';
@@ -47,7 +47,7 @@ export const HALT_ACTIONS: Actions = {
           requiredReason('incident 4711 is over'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       await api.post('/admin/halt/lift', { reason: textIn(answer, 'reason') });
       refresh('halt');
       return 'The halt is lifted.';
@@ -71,14 +71,13 @@ export const CHANGE_ACTIONS: Actions = {
       const sameKeys = fraction === 1 || from === undefined ? request : { ...request, from };
       set({ flushDryRun: { request: sameKeys, preview } });
       focus('#flush-title');
-      return undefined;
     },
   },
   flush: {
     slot: 'flush-preview',
     run: async ({ api, model, set, refresh }) => {
       const { flushDryRun } = model();
-      if (flushDryRun === undefined) return undefined;
+      if (flushDryRun === undefined) return;
       const { request } = flushDryRun;
       const answer = await openDialog({
         title: `${capitalized(request.mode)} ${percentText(request.fraction)} of ${request.domain}?`,
@@ -86,7 +85,7 @@ export const CHANGE_ACTIONS: Actions = {
         isDanger: true,
         content: flushConsequences(request),
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const { revision, generation, affected } = await api.post<Flushed>('/admin/flush', request);
       set({ flushDryRun: undefined });
       refresh('flush');

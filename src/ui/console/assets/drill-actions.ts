@@ -20,13 +20,12 @@ export const DRILL_ACTIONS: Actions = {
       const preview: DrillPreview = await api.post('/admin/drills/preview', { plan, domains });
       set({ drillDryRun: { plan, domains, preview } });
       focus('#dry-run-title');
-      return undefined;
     },
   },
   'start-drill': {
     run: async ({ api, model, set, refresh, watch, focus }, { form }) => {
       const { drillDryRun } = model();
-      if (drillDryRun === undefined) return undefined;
+      if (drillDryRun === undefined) return;
       const { plan, domains, preview } = drillDryRun;
       const reason = textIn(form, 'reason');
       const answer = await openDialog({
@@ -35,7 +34,7 @@ export const DRILL_ACTIONS: Actions = {
         isDanger: true,
         content: drillConsequences(preview, reason),
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const journal: Journal = await api.post('/admin/drills', { plan, domains, reason });
       set({ drillDryRun: undefined });
       refresh('drills');
@@ -74,7 +73,7 @@ export const DRILL_ACTIONS: Actions = {
           requiredReason('the guard was too tight'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const journal: Journal = await api.post(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
       refresh('drills');
       watch(journal.id);
@@ -87,7 +86,6 @@ export const DRILL_ACTIONS: Actions = {
     run: async ({ watch, focus }, { id }) => {
       watch(id);
       focus('#watch');
-      return undefined;
     },
   },
   report: {
@@ -95,7 +93,6 @@ export const DRILL_ACTIONS: Actions = {
     readOnly: true,
     run: async ({ api }, { id }) => {
       showReport(id, await api.text(`${pathOf(id)}/report`));
-      return undefined;
     },
   },
 };

@@ -34,7 +34,7 @@ export const SHADOW_ACTIONS: Actions = {
           optionalReason(),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const candidate = textIn(answer, 'candidate');
       const hours = Number(textIn(answer, 'hours'));
       await context.api.post('/admin/shadow', {
@@ -58,7 +58,7 @@ export const SHADOW_ACTIONS: Actions = {
         submitLabel: 'Change it',
         content: [...copyFields(shadow.fraction, shadow.reads), optionalReason()],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       await context.api.post('/admin/shadow/change', { domain, ...copiesIn(answer), reason: reasonIn(answer) });
       refresh(context);
       return 'Changed.';
@@ -68,7 +68,7 @@ export const SHADOW_ACTIONS: Actions = {
     slot: SLOT,
     run: async (context, { domain }) => {
       const answer = await openDialog({ ...stopDialog(statusIn(context)), isDanger: true });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const { ended, report } = await context.api.post<Stopped>('/admin/shadow/stop', {
         domain,
         reason: reasonIn(answer),
@@ -111,7 +111,7 @@ export const SHADOW_ACTIONS: Actions = {
           domainField(domain),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const moved: Moved = await context.api.post('/admin/shadow/cut-over', {
         domain,
         force: answer.get('force') === null ? undefined : true,
@@ -136,7 +136,7 @@ export const SHADOW_ACTIONS: Actions = {
           requiredReason('the new store is slow at noon'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const moved: Moved = await context.api.post('/admin/shadow/back', { domain, reason: textIn(answer, 'reason') });
       refresh(context);
       return movedText(moved);
@@ -148,7 +148,6 @@ export const SHADOW_ACTIONS: Actions = {
     run: async ({ set, refresh: read }, { id }) => {
       set({ verdictSeconds: Number(id) });
       read('shadowStatus');
-      return undefined;
     },
   },
   'shadow-report': {
@@ -156,7 +155,6 @@ export const SHADOW_ACTIONS: Actions = {
     readOnly: true,
     run: async ({ api }, { id }) => {
       showReport(id, await api.text(`/admin/shadow/reports/${encodeURIComponent(id)}/report`));
-      return undefined;
     },
   },
 };
