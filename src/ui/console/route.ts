@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import {
   contentPolicy,
@@ -19,18 +19,13 @@ const CONSOLE_POLICY = contentPolicy({ ...OWN_FILES, 'frame-src': "'self'" });
 /** A report has inline styles. It may run no script and fetch nothing. */
 const REPORT_POLICY = contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'self'" });
 
-const ASSETS = join(import.meta.dirname, 'assets');
-const SHARED = join(import.meta.dirname, '..', 'shared');
-const STYLES = ['base', 'frame', 'live', 'drill', 'forms'];
-
 /** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. They need no token; the data does. */
 export function registerOps(app: FastifyInstance): void {
   const assets = readAssets({
     prefix: '/ops/assets',
-    entry: join(ASSETS, `main${extname(import.meta.filename)}`),
-    styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
-    style: [pageStyle(), themeStyle(), PLOT_STYLE, SHADOW_STYLE, COHORT_STYLE].join('\n'),
-    icon: join(SHARED, 'icon.svg'),
+    folder: join(import.meta.dirname, 'assets'),
+    styles: ['base', 'frame', 'live', 'drill', 'forms'],
+    rules: [pageStyle(), themeStyle(), PLOT_STYLE, SHADOW_STYLE, COHORT_STYLE].join('\n'),
   });
 
   for (const [url, html, policy] of [

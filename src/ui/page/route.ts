@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
@@ -12,19 +12,14 @@ import { documentHtml, type FirstPage, firstPage, type PageOptions, refusedPage 
 /** Forms are sent to the page itself. */
 const FIELDS = documentFields(contentPolicy({ ...OWN_FILES, 'form-action': "'self'" }));
 
-const ASSETS = join(import.meta.dirname, 'assets');
-const SHARED = join(import.meta.dirname, '..', 'shared');
-const STYLES = ['frame', 'answer', 'filters', 'results'];
-
 /** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { count, maxUrlBytes } = options;
   const assets = readAssets({
     prefix: '/assets/page',
-    entry: join(ASSETS, `main${extname(import.meta.filename)}`),
-    styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
-    style: pageStyle(),
-    icon: join(SHARED, 'icon.svg'),
+    folder: join(import.meta.dirname, 'assets'),
+    styles: ['frame', 'answer', 'filters', 'results'],
+    rules: pageStyle(),
   });
 
   const visit = async (

@@ -1,6 +1,7 @@
 import type { DrillPreview } from '../../../operations/drills/drills.ts';
 import type { Journal } from '../../../operations/drills/journal.ts';
 import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.ts';
+import { bullets } from '../../../report/components.ts';
 import { amountText, durationText, percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
@@ -122,6 +123,6 @@ function drillConsequences({ plan, domains, warnings }: DrillPreview, reason: st
       ),
       h('li')(`Reason: ${reason}`),
     ),
-    warnings.length > 0 && h('ul', { class: 'notice warnings' })(warnings.map((warning) => h('li')(warning))),
+    bullets(warnings, 'notice warnings'),
   ];
 }

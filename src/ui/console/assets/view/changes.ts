@@ -11,10 +11,10 @@ import {
   feedView,
   field,
   formView,
+  listTable,
   numberField,
   panel,
   reasonField,
-  scrollTable,
   softView,
 } from './components.ts';
 import { flushView } from './flush.ts';
@@ -38,22 +38,20 @@ export function auditView(model: Model) {
     'audit',
     'Who did what',
     feedView(model, model.feeds.audit, ({ entries }) =>
-      entries.length === 0
-        ? softView(model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.')
-        : scrollTable(
-            'Audit, newest first',
-            ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
-            entries.map((entry) => [
-              dayTime(entry.atMs),
-              entry.action,
-              entry.domain ?? '',
-              entry.by,
-              entry.reason ?? '',
-              [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), omittedText(entry)],
-              changeView(entry),
-            ]),
-            'wide',
-          ),
+      listTable(
+        model.address.before === undefined ? 'Nothing has been asked yet.' : 'Nothing here.',
+        'Audit, newest first',
+        ['time', 'action', 'domain', 'by', 'reason', 'result', 'change'],
+        entries.map((entry) => [
+          dayTime(entry.atMs),
+          entry.action,
+          entry.domain,
+          entry.by,
+          entry.reason,
+          [badge(entry.result === 'done' ? 'good' : 'warn', entry.result), omittedText(entry)],
+          changeView(entry),
+        ]),
+      ),
     ),
     pagingView(model),
   );
@@ -156,7 +154,7 @@ function omittedText({ omitted: count }: AuditEntry) {
 }
 
 function changeView({ before, after }: AuditEntry) {
-  if (before === undefined && after === undefined) return '';
+  if (before === undefined && after === undefined) return undefined;
   return h('details')(
     h('summary')('change'),
     h('pre')(`${JSON.stringify(before, undefined, 1) ?? UNKNOWN}\n→ ${JSON.stringify(after, undefined, 1) ?? UNKNOWN}`),

@@ -9,13 +9,11 @@ export function badge(level: 'good' | 'warn' | 'bad' | 'none', ...word: Child[])
   return h('span', { class: `badge ${level}` })(...word);
 }
 
-export function stateBadge(state: 'ok' | 'degraded' | 'down' | undefined) {
-  if (state === undefined) return badge('none', 'unknown');
-  return badge(state === 'ok' ? 'good' : state === 'degraded' ? 'warn' : 'bad', state);
-}
+const LEVELS = { ok: 'good', closed: 'good', degraded: 'warn', 'half-open': 'warn', down: 'bad', open: 'bad' } as const;
 
-export function breakerBadge(state: 'closed' | 'open' | 'half-open') {
-  return badge(state === 'closed' ? 'good' : state === 'open' ? 'bad' : 'warn', state);
+/** The state of a part of the service, or of a breaker. */
+export function stateBadge(state: keyof typeof LEVELS | undefined) {
+  return state === undefined ? badge('none', 'unknown') : badge(LEVELS[state] ?? 'none', state);
 }
 
 /** A button that changes the service. While changes are off it can still be focused and pressed, and then says why. */
@@ -114,6 +112,11 @@ export function feedView<T>(model: Model, feed: FeedState<T> | undefined, view: 
 
 export function panel(id: string, title: string, ...content: Child[]) {
   return h('section', { class: 'panel', 'data-key': id, 'aria-labelledby': id })(h('h2', { id })(title), ...content);
+}
+
+/** A table of many rows, which are cards on a phone; a sentence when it is empty. */
+export function listTable(none: string, label: string, heads: readonly Child[], rows: readonly (readonly Child[])[]) {
+  return rows.length === 0 ? softView(none) : scrollTable(label, heads, rows, 'wide');
 }
 
 /** A table that may be wider than a phone: it scrolls by itself, also by keyboard. */

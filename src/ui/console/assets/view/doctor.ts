@@ -10,7 +10,7 @@ import {
   skippedViews,
   unseenText,
 } from '../../../../operations/doctor/view.ts';
-import { capitalized } from '../../../../report/components.ts';
+import { bullets, capitalized } from '../../../../report/components.ts';
 import { countText } from '../../../../report/format.ts';
 import { type Child, h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
@@ -21,8 +21,8 @@ import {
   errorBoundary,
   feedbackView,
   feedView,
+  listTable,
   panel,
-  scrollTable,
   softView,
 } from './components.ts';
 
@@ -78,9 +78,9 @@ function reportView(report: DoctorReport) {
       collapsed(
         'skipped',
         `${counted(new Set(skipped.map(({ check }) => check)).size, 'check')} skipped`,
-        linesView(skips.map(({ text }) => text)),
+        bullets(skips.map(({ text }) => text)),
       ),
-    collapsed('looked', 'What was looked at', linesView(lookedLines(looked))),
+    collapsed('looked', 'What was looked at', bullets(lookedLines(looked))),
     unseen !== undefined && h('p', { class: 'notice' })(capitalized(unseen)),
     softView(coverageText(report)),
   ];
@@ -109,23 +109,21 @@ function historyPanel(history: readonly HistoryLine[]) {
   return panel(
     'doctor-history',
     'Raised and cleared',
-    history.length === 0
-      ? softView('Nothing since this process started.')
-      : scrollTable(
-          'Changes of the findings, newest first',
-          ['time', '', 'finding', 'subject', 'evidence'],
-          history
-            .slice(-MAX_LINES)
-            .toReversed()
-            .map(({ atMs, change, check, severity, subject, evidence }) => [
-              dayTime(atMs),
-              change,
-              [badge(severityOf(severity).tone, severityOf(severity).word), ' ', check],
-              subject,
-              evidence,
-            ]),
-          'wide',
-        ),
+    listTable(
+      'Nothing since this process started.',
+      'Changes of the findings, newest first',
+      ['time', '', 'finding', 'subject', 'evidence'],
+      history
+        .slice(-MAX_LINES)
+        .toReversed()
+        .map(({ atMs, change, check, severity, subject, evidence }) => [
+          dayTime(atMs),
+          change,
+          [badge(severityOf(severity).tone, severityOf(severity).word), ' ', check],
+          subject,
+          evidence,
+        ]),
+    ),
   );
 }
 
@@ -169,8 +167,4 @@ function acknowledgedView(place: string, findings: readonly Finding[]) {
 
 function collapsed(key: string, title: string, ...content: Child[]) {
   return h('details', { 'data-key': key })(h('summary')(title), ...content);
-}
-
-function linesView(lines: readonly string[]) {
-  return h('ul', { class: 'plain' })(lines.map((line) => h('li')(line)));
 }

@@ -3,7 +3,7 @@ import { facts } from '../../../../report/components.ts';
 import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import { currentDomain, type Model } from '../model.ts';
-import { ago, badge, breakerBadge, feedView, panel, scrollTable, softView, stateBadge } from './components.ts';
+import { ago, badge, feedView, listTable, panel, scrollTable, softView, stateBadge } from './components.ts';
 
 /** The live view of a domain (plots, engine, store, memory, control document), and its popular searches. */
 
@@ -25,14 +25,12 @@ export function popularView(model: Model) {
       softView(
         source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
       ),
-      queries.length === 0
-        ? softView('Nothing yet.')
-        : scrollTable(
-            'Popular queries',
-            ['query', 'refined by', 'count'],
-            queries.map(({ search, count }) => [...queryAndRefinements(search), countText(count)]),
-            'wide',
-          ),
+      listTable(
+        'Nothing yet.',
+        'Popular queries',
+        ['query', 'refined by', 'count'],
+        queries.map(({ search, count }) => [...queryAndRefinements(search), countText(count)]),
+      ),
     ]),
   );
 }
@@ -48,7 +46,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
         !engine.reachable && badge('bad', 'unreachable'),
         engine.overloaded && badge('warn', 'overloaded'),
       ],
-      ['breaker', breakerBadge(engine.breaker), engine.forcedOpen && badge('bad', 'forced by a drill')],
+      ['breaker', stateBadge(engine.breaker), engine.forcedOpen && badge('bad', 'forced by a drill')],
       [
         'in flight',
         `${countText(engine.inFlight)} of ${countText(engine.maxConcurrent)}, ceiling ${countText(engine.ceiling)}`,
@@ -65,7 +63,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
       ['processes', `${countText(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
       lifeboat !== undefined && [
         'lifeboat',
-        breakerBadge(lifeboat.breaker),
+        stateBadge(lifeboat.breaker),
         ` ${countText(lifeboat.inFlight)} in flight, ${countText(lifeboat.queued)} queued`,
       ],
     ]),
@@ -76,7 +74,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
         engine.endpoints.map((endpoint) => [
           endpoint.name,
           endpoint.reachable ? badge('good', 'yes') : badge('bad', 'no'),
-          breakerBadge(endpoint.breaker),
+          stateBadge(endpoint.breaker),
           countText(endpoint.inFlight),
         ]),
       ),
@@ -95,7 +93,7 @@ function storePanel({ status: { store } }: DomainLook) {
       store.nodes.map((node) => [
         node.node,
         node.connected ? badge('good', 'yes') : badge('bad', 'no'),
-        breakerBadge(node.breaker),
+        stateBadge(node.breaker),
         countText(node.outstanding),
       ]),
     ),

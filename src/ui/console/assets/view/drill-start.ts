@@ -10,7 +10,7 @@ import {
   stageTitles,
 } from '../../../../operations/drills/view.ts';
 import type { FlushPreview } from '../../../../operations/flush/flush.ts';
-import { withTooltip } from '../../../../report/components.ts';
+import { bullets, withTooltip } from '../../../../report/components.ts';
 import {
   amountText,
   bytesText,
@@ -23,7 +23,7 @@ import {
 import { h } from '../../../../report/tree.ts';
 import { currentDomain, type Model } from '../model.ts';
 import { choiceField, feedView, formView, panel, reasonField, scrollTable, softView } from './components.ts';
-import { lossView, survivalView } from './flush.ts';
+import { previewFigures } from './flush.ts';
 
 /**
  * The form that starts a drill: first the plan and its dry run, then the reason. A drill is started only after its
@@ -77,7 +77,7 @@ function dryRunView(model: Model) {
   return h('div', { class: 'dry-run', 'data-key': 'dry-run-result' })(
     h('h3', { id: 'dry-run-title', tabindex: '-1' })(`Dry run of ${plan.name} on ${dryRun.domains.join(', ')}`),
     h('p')(modeText(plan), ` The control cohort, ${percentText(plan.holdout)} of the keys, is never touched.`),
-    warnings.length > 0 && h('ul', { class: 'notice warnings' })(warnings.map((warning) => h('li')(warning))),
+    bullets(warnings, 'notice warnings'),
     domains.map(({ domain, stages, cohorts }) => {
       const last = stages.at(-1)?.preview;
       return [
@@ -106,10 +106,7 @@ function dryRunView(model: Model) {
         softView(
           `The keys of the control cohort get ${perSecond(cohorts.control.searchesPerSecond)} searches. These are means of this process: the keys that are drawn may be searched for less.`,
         ),
-        last !== undefined && [
-          h('h4')(`At the last stage of ${domain}`),
-          h('div', { class: 'two-columns' })(h('div')(lossView(last)), h('div')(survivalView(last))),
-        ],
+        last !== undefined && [h('h4')(`At the last stage of ${domain}`), previewFigures(last)],
       ];
     }),
     guardRulesView(plan),

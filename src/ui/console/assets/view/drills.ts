@@ -27,6 +27,7 @@ import {
   dayTime,
   feedbackView,
   feedView,
+  listTable,
   panel,
   quietButton,
   scrollTable,
@@ -45,20 +46,18 @@ function drillListView(model: Model) {
     'past-drills',
     'Drills and their reports',
     feedView(model, model.feeds.drills, ({ drills, unreadable = [] }) => [
-      drills.length === 0
-        ? softView('None yet.')
-        : scrollTable(
-            'Drills, newest first',
-            ['started', 'plan', 'domains', 'verdict', ''],
-            drills.map((drill) => [
-              dayTime(drill.startedAtMs),
-              drill.title,
-              drill.domains.join(', '),
-              verdictView(drill),
-              h('span', { class: 'row' })(drillButtons(model, drill)),
-            ]),
-            'wide',
-          ),
+      listTable(
+        'None yet.',
+        'Drills, newest first',
+        ['started', 'plan', 'domains', 'verdict', ''],
+        drills.map((drill) => [
+          dayTime(drill.startedAtMs),
+          drill.title,
+          drill.domains.join(', '),
+          verdictView(drill),
+          h('span', { class: 'row' })(drillButtons(model, drill)),
+        ]),
+      ),
       unreadable.map(({ id, where, why }) =>
         softView(badge('warn', 'unreadable'), ` ${id === undefined ? '' : `${id}, `}in ${where}: ${why}`),
       ),

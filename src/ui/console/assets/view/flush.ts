@@ -61,8 +61,13 @@ export function flushView(model: Model, domain: string) {
   );
 }
 
-/** The pages that a flush or a drill would remove, by node. */
-export function lossView({ nodes, memory, fraction }: FlushPreview) {
+/** What a flush or a stage of a drill would remove, and what the engine would have to do. */
+export function previewFigures(preview: FlushPreview) {
+  return h('div', { class: 'two-columns' })(h('div')(lossView(preview)), h('div')(survivalView(preview)));
+}
+
+/** By node. */
+function lossView({ nodes, memory, fraction }: FlushPreview) {
   return [
     facts([
       ['share of the keys', percentText(fraction)],
@@ -84,7 +89,7 @@ export function lossView({ nodes, memory, fraction }: FlushPreview) {
 }
 
 /** The extra load on the engine, and the share of the keys that it can lose at once. */
-export function survivalView({ engine, fraction }: FlushPreview) {
+function survivalView({ engine, fraction }: FlushPreview) {
   const { survivable } = engine;
   const isTooMuch = survivable !== undefined && fraction > survivable;
   return [
@@ -123,7 +128,7 @@ function previewView(model: Model, domain: string) {
   const { mode, fraction } = request;
   return h('div', { class: 'dry-run', 'data-key': 'flush-result' })(
     h('h3', { id: 'flush-title', tabindex: '-1' })(`Dry run: ${mode} ${percentText(fraction)} of ${domain}`),
-    h('div', { class: 'two-columns' })(h('div')(lossView(preview)), h('div')(survivalView(preview))),
+    previewFigures(preview),
     formView(model, 'flush', `${capitalized(mode)} ${percentText(fraction)} of ${domain}…`, [], 'danger'),
   );
 }

@@ -27,23 +27,14 @@ import { shadowView } from './shadow.ts';
 
 /** The frame of the console: the whole page, the title of its tab, and the announcements for screen readers. */
 
-const VIEWS: Readonly<Record<View, (model: Model) => Child>> = {
-  live: domainView,
-  drills: drillsView,
-  shadow: shadowView,
-  doctor: doctorView,
-  changes: changesView,
-  popular: popularView,
-  audit: auditView,
-};
-const TITLES = {
-  live: 'Live',
-  drills: 'Drills',
-  shadow: 'Shadow',
-  doctor: 'Doctor',
-  changes: 'Changes',
-  popular: 'Popular',
-  audit: 'Audit',
+const VIEWS: Readonly<Record<View, readonly [title: string, draw: (model: Model) => Child]>> = {
+  live: ['Live', domainView],
+  drills: ['Drills', drillsView],
+  shadow: ['Shadow', shadowView],
+  doctor: ['Doctor', doctorView],
+  changes: ['Changes', changesView],
+  popular: ['Popular', popularView],
+  audit: ['Audit', auditView],
 };
 
 /** The whole console. */
@@ -58,7 +49,7 @@ export function consoleView(model: Model): readonly Tree[] {
     ),
     h('main', { id: 'main', tabindex: '-1', class: isStale(model) ? 'stale' : '', 'data-key': 'main' })(
       h('div', { class: 'view', 'data-key': `view-${model.address.view}` })(
-        errorBoundary(() => VIEWS[model.address.view](model)),
+        errorBoundary(() => VIEWS[model.address.view][1](model)),
       ),
     ),
   ];
@@ -202,9 +193,9 @@ function cardView(model: Model, { domain, status, figures, control }: DomainLook
 function viewsView(model: Model) {
   const domain = currentDomain(model)?.domain ?? model.address.domain ?? '';
   const hasShadow = model.address.view === 'shadow' || shadowSummary(model, domain) !== undefined;
-  const shown = Object.entries(TITLES).filter(([view]) => view !== 'shadow' || hasShadow);
+  const shown = Object.entries(VIEWS).filter(([view]) => view !== 'shadow' || hasShadow);
   return h('nav', { class: 'views tabs', 'aria-label': 'Views', 'data-key': 'views' })(
-    shown.map(([view, title]) =>
+    shown.map(([view, [title]]) =>
       h('a', {
         href: consoleHref(domain, view as View),
         'aria-current': view === model.address.view && 'page',

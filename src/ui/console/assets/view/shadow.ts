@@ -20,6 +20,7 @@ import {
   dayTime,
   feedbackView,
   feedView,
+  listTable,
   panel,
   quietButton,
   scrollTable,
@@ -194,20 +195,18 @@ function reportsPanel(model: Model, domain: string) {
     'Reports of ended shadows',
     feedView(model, model.feeds.shadowReports, ({ reports }) => {
       const own = reports.filter((report) => report.domain === domain);
-      return own.length === 0
-        ? softView('None yet.')
-        : scrollTable(
-            'Reports, newest first',
-            ['began', 'stores', 'verdict', 'ended', ''],
-            own.map(({ id, primary, candidate, startedAtMs, endedAtMs, ended, verdict }) => [
-              dayTime(startedAtMs),
-              `${primary.name} → ${candidate.name}`,
-              [badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word), h('small')(verdict.why)],
-              [`after ${durationText(endedAtMs - startedAtMs)}`, h('small')(ended)],
-              quietButton('shadow-report', 'Report', { 'data-id': id, 'aria-label': `Report of ${id}` }),
-            ]),
-            'wide',
-          );
+      return listTable(
+        'None yet.',
+        'Reports, newest first',
+        ['began', 'stores', 'verdict', 'ended', ''],
+        own.map(({ id, primary, candidate, startedAtMs, endedAtMs, ended, verdict }) => [
+          dayTime(startedAtMs),
+          `${primary.name} → ${candidate.name}`,
+          [badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word), h('small')(verdict.why)],
+          [`after ${durationText(endedAtMs - startedAtMs)}`, h('small')(ended)],
+          quietButton('shadow-report', 'Report', { 'data-id': id, 'aria-label': `Report of ${id}` }),
+        ]),
+      );
     }),
     feedbackView(model, 'shadow-reports'),
   );
