@@ -122,7 +122,6 @@ function times(x: AxisScale, count: number, text: (atMs: number) => string): rea
 }
 
 interface FigureOptions {
-  /** Two plots stand side by side. */
   readonly isHalf?: boolean;
   readonly heading?: 'h3' | 'h4';
   /** The legend shows the values at this time. */
@@ -230,7 +229,6 @@ function legendList(entries: readonly LegendEntry[], atMs: number | undefined): 
 /** Width of the sample before a name. */
 export const SWATCH_PX: Readonly<Record<LegendEntry['kind'], number>> = { line: 30, area: 14 };
 
-/** The sample before a name, in the style of its curve. */
 export function swatch(kind: LegendEntry['kind'], style: string, place: Attributes = {}): TreeElement {
   const drawn =
     kind === 'line'
@@ -239,7 +237,6 @@ export function swatch(kind: LegendEntry['kind'], style: string, place: Attribut
   return h('svg', { class: 'swatch', width: SWATCH_PX[kind], height: 12, 'aria-hidden': 'true', ...place })(drawn);
 }
 
-/** The sign of a moment, for a legend. */
 export function momentSign({ style, shape }: Omit<Moment, 'atMs'>): TreeElement {
   const sign = h('svg', { x: 8, y: 8, overflow: 'visible' })(h('path', { d: SHAPES[shape] })());
   const drawn = h('g', { class: `moment ${style}` })(sign);

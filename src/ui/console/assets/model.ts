@@ -10,7 +10,6 @@ import type { ApiProblem, FeedValues, LiveLine } from './api.ts';
 export interface Model {
   readonly address: ConsoleAddress;
   readonly connection: StreamState;
-  /** The last line received. */
   readonly live?: LiveLine;
   /** When it was received, by `performance.now()`. */
   readonly receivedMs?: number;
@@ -19,7 +18,6 @@ export interface Model {
   readonly hasToken: boolean;
   /** The service has no token set, so it refuses every change. */
   readonly readOnly: boolean;
-  /** By the feed's name. */
   readonly feeds: { readonly [K in keyof FeedValues]?: FeedState<FeedValues[K]> };
   readonly watched?: WatchedDrill;
   readonly shadowCurves?: ShadowCurves;
@@ -31,7 +29,6 @@ export interface Model {
   readonly flushDryRun?: { readonly request: FlushBody; readonly preview: FlushPreview };
   /** The result of the last action, by the slot that shows it. */
   readonly feedback: Readonly<Record<string, Feedback>>;
-  /** Actions in progress. */
   readonly busy: readonly string[];
 }
 
@@ -49,7 +46,6 @@ export type StreamState =
   | { readonly kind: 'live' }
   | { readonly kind: 'lost'; readonly why: string; readonly wasLive: boolean; readonly retryAtMs: number };
 
-/** The drill that is shown. */
 export interface WatchedDrill {
   readonly id: string;
   /** The latest, with the samples read since the drill is shown. */
@@ -58,10 +54,8 @@ export interface WatchedDrill {
   readonly problem?: ApiProblem;
 }
 
-/** The samples of the shadow that is shown. */
 export interface ShadowCurves {
   readonly domain: string;
-  /** Its id. */
   readonly shadow?: string;
   readonly samples: readonly ShadowSample[];
   readonly receivedMs?: number;
@@ -86,7 +80,6 @@ export interface FeedState<T = unknown> {
   readonly value?: T;
   /** When it was read, by `performance.now()`. */
   readonly receivedMs?: number;
-  /** Why the last try failed. */
   readonly problem?: ApiProblem;
 }
 

@@ -45,7 +45,6 @@ export function formView(model: Model, action: string, label: string, fields: re
   ];
 }
 
-/** An input with its label. */
 export function field(label: string, attributes: Attributes) {
   return h('label')(label, h('input', attributes)());
 }
@@ -64,12 +63,10 @@ export function reasonField(label: string, attributes: Attributes = {}) {
   return field(label, { name: 'reason', maxlength: '500', autocomplete: 'off', ...attributes });
 }
 
-/** A radio button or a checkbox with its label. */
 export function choiceField(attributes: Attributes, key: string, ...label: Child[]) {
   return h('label', { class: 'choice', 'data-key': key })(h('input', attributes)(), h('span')(...label));
 }
 
-/** The feedback of the last action of a slot. */
 export function feedbackView(model: Model, slot: string) {
   const feedback = model.feedback[slot];
   return h('p', { class: `feedback ${feedback?.kind ?? ''}`, role: 'status' })(feedback?.text ?? '');
@@ -91,7 +88,6 @@ export function alertView(...text: Child[]) {
   return h('p', { class: 'notice bad', role: 'alert' })(...text);
 }
 
-/** Less important text. */
 export function softView(...text: Child[]) {
   return h('p', { class: 'soft' })(...text);
 }
@@ -149,17 +145,14 @@ export function ago(ms: number | undefined) {
   return seconds < 60 ? `${amountText(Math.round(seconds * 10) / 10)} s ago` : `${stopwatchText(ms)} ago`;
 }
 
-/** @param atMs Wall time. */
 export function clockTime(atMs: number | undefined) {
   return isTime(atMs) ? CLOCK.format(atMs) : UNKNOWN;
 }
 
-/** @param atMs Wall time. */
 export function minuteTime(atMs: number) {
   return MINUTE.format(atMs);
 }
 
-/** @param atMs Wall time. */
 export function dayTime(atMs: number | undefined) {
   return isTime(atMs) ? DAY.format(atMs) : UNKNOWN;
 }

@@ -66,7 +66,6 @@ export function previewFigures(preview: FlushPreview) {
   return h('div', { class: 'two-columns' })(h('div')(lossView(preview)), h('div')(survivalView(preview)));
 }
 
-/** By node. */
 function lossView({ nodes, memory, fraction }: FlushPreview) {
   return [
     facts([

@@ -37,7 +37,6 @@ const VIEWS: Readonly<Record<View, readonly [title: string, draw: (model: Model)
   audit: ['Audit', auditView],
 };
 
-/** The whole console. */
 export function consoleView(model: Model): readonly Tree[] {
   return [
     errorBoundary(() => headerView(model)),
