@@ -58,13 +58,11 @@ const CHANGE_TIMEOUT_MS = 60_000;
 export class ApiProblem extends Error {
   override name = 'ApiProblem';
   readonly code: string;
-  readonly parameter: string | undefined;
 
   /** @param code A code of the API, or `unreachable`, `slow`, `unreadable`, `no-token`, `internal`. */
-  constructor(code: string, detail: string, parameter?: string) {
+  constructor(code: string, detail: string) {
     super(detail);
     this.code = code;
-    this.parameter = parameter;
   }
 }
 
@@ -187,11 +185,8 @@ async function parsed<T>(response: Response): Promise<T> {
 /** @param response One with an error status. */
 async function problemIn(response: Response): Promise<ApiProblem> {
   try {
-    const { code, detail, parameter } =
-      await parsed<Readonly<Record<'code' | 'detail' | 'parameter', unknown>>>(response);
-    if (typeof code === 'string' && typeof detail === 'string') {
-      return new ApiProblem(code, detail, typeof parameter === 'string' ? parameter : undefined);
-    }
+    const { code, detail } = await parsed<Readonly<Record<'code' | 'detail', unknown>>>(response);
+    if (typeof code === 'string' && typeof detail === 'string') return new ApiProblem(code, detail);
   } catch {
     // Not a problem document of the service: a proxy's page, or an answer that was cut off.
   }
