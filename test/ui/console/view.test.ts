@@ -22,7 +22,7 @@ describe('a drill that is rolled back', () => {
     ending: { ended: { kind: 'aborted', detail: 'Aborted by ana.' } },
   } as const;
   const live = { atMs: 1000, domains: [], drills: [drill] };
-  const model = consoleModel('#/goods/drills', { live, feeds: { drills: feed({ drills: [drill] }) } });
+  const model = consoleModel('#/goods/drills', { live, feeds: { drills: feed({ drills: [drill], unreadable: [] }) } });
 
   it('is shown nowhere as running, and cannot be aborted', () => {
     for (const view of [drillStripView(model), drillsView(model)]) {

@@ -1,7 +1,8 @@
 import type { AuditEntry } from '../../../operations/audit/audit.ts';
 import type { HistoryLine, Standing } from '../../../operations/doctor/report.ts';
-import type { DrillSummary, UnreadableReport } from '../../../operations/drills/drills.ts';
+import type { DrillSummary, HaltState, ListedDrills } from '../../../operations/drills/drills.ts';
 import type { Plan } from '../../../operations/drills/plan.ts';
+import type { SuppressedList } from '../../../operations/flush/answers.ts';
 import type { Erasure } from '../../../operations/flush/flush.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
 import type {
@@ -10,31 +11,26 @@ import type {
   ShadowSummary,
 } from '../../../operations/shadow/shadow.ts';
 import type { WarmUp } from '../../../operations/warm/warm.ts';
+
 export type LiveLine = {
   readonly atMs: number;
   readonly domains: readonly DomainLook[];
   readonly drills: readonly DrillSummary[];
 };
 
-type Halt = { readonly domain: string; readonly reason: string; readonly by: string; readonly atMs: number };
-
 export type DoctorLook = { readonly standing?: Standing; readonly history: readonly HistoryLine[] };
 
 /** The answer of each feed, by the feed's name. */
 export interface FeedValues {
-  readonly halt: { readonly halted: boolean; readonly domains: readonly Halt[] };
+  readonly halt: HaltState;
   readonly plans: { readonly plans: readonly Plan[] };
-  readonly drills: { readonly drills: readonly DrillSummary[]; readonly unreadable?: readonly UnreadableReport[] };
+  readonly drills: ListedDrills;
   readonly popular: {
     readonly domain: string;
     readonly source: 'fleet' | 'process';
     readonly queries: readonly { readonly search: string; readonly count: number }[];
   };
-  readonly suppressed: {
-    readonly domain: string;
-    readonly max: number;
-    readonly suppressed: readonly { readonly id: string; readonly atMs: number }[];
-  };
+  readonly suppressed: SuppressedList;
   readonly flush: { readonly domain: string; readonly erasure?: Erasure };
   readonly warm: { readonly warmUps: readonly WarmUp[] };
   readonly shadows: { readonly domains: readonly ShadowSummary[] };

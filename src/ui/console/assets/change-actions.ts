@@ -1,3 +1,4 @@
+import type { FlushAnswer, PurgeAnswer, SuppressAnswer } from '../../../operations/flush/answers.ts';
 import type { FlushPreview } from '../../../operations/flush/flush.ts';
 import type { WarmUp } from '../../../operations/warm/warm.ts';
 import { capitalized } from '../../../report/components.ts';
@@ -10,10 +11,6 @@ import type { FlushBody } from './model.ts';
 import { counted } from './view/components.ts';
 
 /** The halt of all drills, and the changes of a cache: flushes, purges, suppressions and warm-ups. */
-
-type Done = { readonly revision: number; readonly generation: number };
-
-type Flushed = Done & { readonly affected: { readonly note: string; readonly watch: readonly string[] } };
 
 export const HALT_ACTIONS: Actions = {
   halt: {
@@ -86,7 +83,7 @@ export const CHANGE_ACTIONS: Actions = {
         content: flushConsequences(request),
       });
       if (answer === undefined) return;
-      const { revision, generation, affected } = await api.post<Flushed>('/admin/flush', request);
+      const { revision, generation, affected } = await api.post<FlushAnswer>('/admin/flush', request);
       set({ flushDryRun: undefined });
       refresh('flush');
       return `Done: revision ${revision}, generation ${generation}. ${affectedText(affected)}`;
@@ -94,7 +91,7 @@ export const CHANGE_ACTIONS: Actions = {
   },
   purge: {
     run: async ({ api }, { domain, form, clear }) => {
-      const { text, revision, affected } = await api.post<Flushed & { readonly text: string }>('/admin/purge', {
+      const { text, revision, affected } = await api.post<PurgeAnswer>('/admin/purge', {
         domain,
         q: textIn(form, 'q'),
         reason: reasonIn(form),
@@ -106,7 +103,7 @@ export const CHANGE_ACTIONS: Actions = {
   suppress: {
     run: async ({ api, refresh }, { domain, form, clear }) => {
       const ids = [...new Set(textIn(form, 'ids').match(/[^\s,]+/g))];
-      const { revision } = await api.post<Done>('/admin/suppress', { domain, ids, reason: reasonIn(form) });
+      const { revision } = await api.post<SuppressAnswer>('/admin/suppress', { domain, ids, reason: reasonIn(form) });
       clear();
       refresh('suppressed');
       return `Suppressed ${counted(ids.length, 'document')}: revision ${revision}.`;
@@ -138,7 +135,7 @@ export const CHANGE_ACTIONS: Actions = {
   },
 };
 
-function affectedText({ note, watch }: Flushed['affected']) {
+function affectedText({ note, watch }: Pick<FlushAnswer['affected'], 'note' | 'watch'>) {
   return `${note} Watch ${watch.join(' and ')}.`;
 }
 
@@ -149,7 +146,7 @@ function flushIn(domain: string, form: FormData): FlushBody {
     domain,
     mode,
     fraction: Number((Number(textIn(form, 'percent')) / 100).toFixed(6)),
-    by: mode === 'erase' ? textIn(form, 'by') : undefined,
+    by: mode === 'erase' ? (textIn(form, 'by') as FlushBody['by']) : undefined,
     indexVersion: mode === 'refresh' && indexVersion !== '' ? indexVersion : undefined,
     reason: reasonIn(form),
   };

@@ -1,12 +1,12 @@
-import type { FlushMode } from '../../../control/document.ts';
 import type { Report as DoctorReport } from '../../../operations/doctor/report.ts';
 import type { DrillPreview, DrillSummary } from '../../../operations/drills/drills.ts';
 import type { Journal } from '../../../operations/drills/journal.ts';
-import type { FlushPreview } from '../../../operations/flush/flush.ts';
+import type { FlushPreview, FlushRequest } from '../../../operations/flush/flush.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
 import type { ShadowSample } from '../../../operations/shadow/figures.ts';
 import type { ShadowStatus, ShadowSummary } from '../../../operations/shadow/shadow.ts';
 import type { ApiProblem, FeedValues, LiveLine } from './api.ts';
+
 export interface Model {
   readonly address: ConsoleAddress;
   readonly connection: StreamState;
@@ -64,15 +64,7 @@ export interface ShadowCurves {
 
 export type Feedback = { readonly kind: 'done' | 'refused'; readonly text: string };
 
-export type FlushBody = {
-  readonly domain: string;
-  readonly mode: FlushMode;
-  readonly fraction: number;
-  readonly from?: number;
-  readonly by?: string;
-  readonly indexVersion?: string;
-  readonly reason?: string;
-};
+export type FlushBody = FlushRequest & { readonly domain: string; readonly reason?: string };
 
 export interface FeedState<T = unknown> {
   readonly path: string;

@@ -64,7 +64,7 @@ function drillListView(model: Model) {
   return panel(
     'past-drills',
     'Drills and their reports',
-    feedView(model, model.feeds.drills, ({ drills, unreadable = [] }) => [
+    feedView(model, model.feeds.drills, ({ drills, unreadable }) => [
       listTable(
         'None yet.',
         'Drills, newest first',
