@@ -11,7 +11,7 @@ import { SHADOW_STYLE } from '../../operations/shadow/report-plots.ts';
 import { PLOT_STYLE, pageStyle, themeStyle } from '../../report/document.ts';
 import { toHtml } from '../../report/html.ts';
 import { h } from '../../report/tree.ts';
-import { type Assets, assetLinks, readAssets, registerAssets } from '../shared/assets.ts';
+import { type Assets, documentHead, readAssets, registerAssets } from '../shared/assets.ts';
 import { COHORT_STYLE } from './assets/view/cohorts.ts';
 
 /** The only frame is our own empty page, into which the console writes a drill's report. */
@@ -40,13 +40,7 @@ export function registerOps(app: FastifyInstance): void {
 
 /** The console before its script runs. Without scripts it shows only a notice. */
 function consoleHtml(assets: Assets): string {
-  const head = h('head')(
-    h('meta', { charset: 'utf-8' })(),
-    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
-    h('meta', { name: 'color-scheme', content: 'light dark' })(),
-    h('title')('serpcache operations'),
-    assetLinks(assets),
-  );
+  const head = documentHead('serpcache operations', assets);
   const body = h('body')(
     h('div', { id: 'app' })(
       h('noscript')('The console needs scripts. The same can be done with `serpcache` in a shell.'),

@@ -16,7 +16,7 @@ import type { Answer } from '../../search/answer.ts';
 import { prepareSearch } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import { formatTraceparent } from '../../search/trace.ts';
-import { type Assets, assetLinks } from '../shared/assets.ts';
+import { type Assets, documentHead } from '../shared/assets.ts';
 import { type Example, isStart, type PageAddress, type Site, searchPairs } from './assets/address.ts';
 import {
   type AnswerBody,
@@ -128,13 +128,7 @@ export function provenanceOfAnswer(answer: Answer, serverMs: number): Provenance
 
 /** The whole document. It can be read without scripts; the script takes it over. */
 export function documentHtml(model: PageModel, assets: Assets): Buffer {
-  const head = h('head')(
-    h('meta', { charset: 'utf-8' })(),
-    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
-    h('meta', { name: 'color-scheme', content: 'light dark' })(),
-    h('title')(documentTitle(model)),
-    assetLinks(assets),
-  );
+  const head = documentHead(documentTitle(model), assets);
   const columns = h('div')();
   const app = h('div', { id: 'app' })(pageView(model, () => columns));
   const body = h('body', { 'data-site': JSON.stringify(model.site) })(app);

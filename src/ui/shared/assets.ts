@@ -62,14 +62,18 @@ function javaScriptOf(file: string): string {
   }
 }
 
-/** The elements of `<head>` that load them. */
-export function assetLinks({ prefix, version }: Assets): readonly TreeElement[] {
+/** The head of a document that loads them. */
+export function documentHead(title: string, { prefix, version }: Assets): TreeElement {
   const base = `${prefix}/${version}`;
-  return [
+  return h('head')(
+    h('meta', { charset: 'utf-8' })(),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
+    h('meta', { name: 'color-scheme', content: 'light dark' })(),
+    h('title')(title),
     h('link', { rel: 'icon', href: `${base}/icon.svg`, type: 'image/svg+xml' })(),
     h('link', { rel: 'stylesheet', href: `${base}/main.css` })(),
     h('script', { type: 'module', src: `${base}/main.mjs` })(),
-  ];
+  );
 }
 
 /** `GET|HEAD <prefix>/:version/<name>`. */
