@@ -7,6 +7,7 @@ import { h } from '../../../src/report/tree.ts';
 import { createHistory, liveCharts } from '../../../src/ui/console/assets/chart-groups.ts';
 import { streamLines } from '../../../src/ui/console/assets/feeds.ts';
 import { consoleAddress, consoleHref } from '../../../src/ui/console/assets/model.ts';
+import { ago } from '../../../src/ui/console/assets/view/components.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
 import { fakeStatus } from '../../fakes/status.ts';
 
@@ -101,6 +102,10 @@ describe('lines of a stream', () => {
     const endless = new ReadableStream<Uint8Array>({ pull: (body) => body.enqueue(Buffer.alloc(2 ** 20, 'x')) });
     await assert.rejects(Array.fromAsync(streamLines(endless)), SyntaxError);
   });
+});
+
+it('an age that is not known is a dash', () => {
+  assert.equal(ago(undefined), '–');
 });
 
 describe('the address', () => {

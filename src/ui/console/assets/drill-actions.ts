@@ -4,7 +4,7 @@ import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../
 import { bullets } from '../../../report/components.ts';
 import { amountText, durationText, percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
-import type { Actions } from './actions.ts';
+import type { ActionContext, Actions } from './actions.ts';
 import { openDialog, requiredReason, showReport, textIn } from './dialogs.ts';
 import { runningDrills } from './model.ts';
 
@@ -24,8 +24,8 @@ export const DRILL_ACTIONS: Actions = {
     },
   },
   'start-drill': {
-    run: async ({ api, model, set, refresh, watch, focus }, { form }) => {
-      const { drillDryRun } = model();
+    run: async (context, { form }) => {
+      const { drillDryRun } = context.model();
       if (drillDryRun === undefined) return;
       const { plan, domains, preview } = drillDryRun;
       const reason = textIn(form, 'reason');
@@ -36,12 +36,10 @@ export const DRILL_ACTIONS: Actions = {
         content: drillConsequences(preview, reason),
       });
       if (answer === undefined) return;
-      const journal: Journal = await api.post('/admin/drills', { plan, domains, reason });
-      set({ drillDryRun: undefined });
-      refresh('drills');
-      watch(journal.id);
-      focus('#watch');
-      return `Started ${journal.id}.`;
+      const { id } = await context.api.post<Journal>('/admin/drills', { plan, domains, reason });
+      context.set({ drillDryRun: undefined });
+      showDrill(context, id);
+      return `Started ${id}.`;
     },
   },
   abort: {
@@ -64,7 +62,7 @@ export const DRILL_ACTIONS: Actions = {
   },
   resume: {
     slot: 'drills',
-    run: async ({ api, refresh, watch, focus }, { id }) => {
+    run: async (context, { id }) => {
       const answer = await openDialog({
         title: 'Resume this drill?',
         submitLabel: 'Resume the drill',
@@ -75,11 +73,9 @@ export const DRILL_ACTIONS: Actions = {
         ],
       });
       if (answer === undefined) return;
-      const journal: Journal = await api.post(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
-      refresh('drills');
-      watch(journal.id);
-      focus('#watch');
-      return `Resumed as ${journal.id}.`;
+      const resumed = await context.api.post<Journal>(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
+      showDrill(context, resumed.id);
+      return `Resumed as ${resumed.id}.`;
     },
   },
   watch: {
@@ -97,6 +93,12 @@ export const DRILL_ACTIONS: Actions = {
     },
   },
 };
+
+function showDrill({ refresh, watch, focus }: ActionContext, id: string) {
+  refresh('drills');
+  watch(id);
+  focus('#watch');
+}
 
 function drillConsequences({ plan, domains, warnings }: DrillPreview, reason: string) {
   const rollbacks = plan.guards

@@ -67,7 +67,9 @@ export const SHADOW_ACTIONS: Actions = {
   'shadow-stop': {
     slot: SLOT,
     run: async (context, { domain }) => {
-      const answer = await openDialog({ ...stopDialog(statusIn(context)), isDanger: true });
+      const { consequence, ...words } = stopWords(statusIn(context));
+      const content = [h('p')(consequence), optionalReason()];
+      const answer = await openDialog({ ...words, content, isDanger: true });
       if (answer === undefined) return;
       const { ended, report } = await context.api.post<Stopped>('/admin/shadow/stop', {
         domain,
@@ -185,39 +187,22 @@ function copiesIn(form: FormData) {
   };
 }
 
-function stopDialog({ domain, shadow, placement, active }: ShadowSummary) {
+function stopWords({ domain, shadow, placement, active }: ShadowSummary) {
   const other = placement?.other?.name ?? 'the old store';
-  const content = (text: string) => [h('p')(text), optionalReason()];
-  switch (placement?.phase) {
-    case 'prepared':
-      return {
-        title: `Cancel the cut-over of ${domain}?`,
-        submitLabel: 'Cancel the cut-over',
-        content: content(`${active.name} stays the store, and ${other} is no longer written.`),
-      };
-    case 'committed':
-      return {
-        title: `Stop using ${other} for ${domain}?`,
-        submitLabel: `Stop using ${other}`,
-        content: content(
-          `${other} is no longer read or written. Its pages that ${active.name} does not have are lost, and there is no way back.`,
-        ),
-      };
-    default:
-      return shadow === undefined
-        ? {
-            title: `Forget the cut-over of ${domain}?`,
-            submitLabel: 'Forget it',
-            content: content(
-              'Every process then follows its own configuration again. It is refused while they differ.',
-            ),
-          }
-        : {
-            title: `Stop the shadow of ${domain}?`,
-            submitLabel: 'Stop the shadow',
-            content: content('The copies end and the report is kept.'),
-          };
+  if (placement?.phase === 'prepared') {
+    const consequence = `${active.name} stays the store, and ${other} is no longer written.`;
+    return { title: `Cancel the cut-over of ${domain}?`, submitLabel: 'Cancel the cut-over', consequence };
   }
+  if (placement?.phase === 'committed') {
+    const consequence = `${other} is no longer read or written. Its pages that ${active.name} does not have are lost, and there is no way back.`;
+    return { title: `Stop using ${other} for ${domain}?`, submitLabel: `Stop using ${other}`, consequence };
+  }
+  if (shadow === undefined) {
+    const consequence = 'Every process then follows its own configuration again. It is refused while they differ.';
+    return { title: `Forget the cut-over of ${domain}?`, submitLabel: 'Forget it', consequence };
+  }
+  const consequence = 'The copies end and the report is kept.';
+  return { title: `Stop the shadow of ${domain}?`, submitLabel: 'Stop the shadow', consequence };
 }
 
 function movedText({ domain, from, to, preparedMs, processes }: Moved) {

@@ -28,9 +28,7 @@ export function drilledDomain({ state, samples, domains }: Journal) {
 }
 
 /** The hit ratio of each cohort now and in the baseline, control first. Undefined after too few searches. */
-export function cohortRatios(
-  journal: Journal,
-): readonly { readonly name: string; readonly before: number | undefined; readonly now: number | undefined }[] {
+export function cohortRatios(journal: Journal) {
   const own = ownSamples(journal);
   const baseline = own.filter(({ phase }) => phase === 'baseline');
   return cohortNames(journal, own).map((name, at) => ({
