@@ -216,7 +216,7 @@ function flushView(model: Model, domain: string) {
   );
 }
 
-/** What a flush or a stage of a drill would remove, and what the engine would have to do. */
+/** The loss of a flush or of a stage of a drill, and the extra load of the engine. */
 export function previewFigures(preview: FlushPreview) {
   return h('div', { class: 'two-columns' })(h('div')(lossView(preview)), h('div')(survivalView(preview)));
 }
