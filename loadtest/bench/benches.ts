@@ -40,6 +40,8 @@ const LUA = 'nginx-lua + Redis';
 
 const L1_HIT = { outcome: 'hit-l1', leastShare: 0.99 } as const;
 const L2_HIT = { outcome: 'hit-l2', leastShare: 0.95 } as const;
+// wrk abandons a request on each connection at the end of a round.
+const MISS = { outcome: 'engine', leastShare: 0.95 } as const;
 /** Far more entries than the smallest L1 holds, so that nearly every request is an L2 hit. */
 const STORE_QUERIES = 4000;
 const SMALLEST_L1 = '1MiB';
@@ -126,9 +128,7 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     prepare: storedPages,
   },
   miss: {
-    outcome: 'engine',
-    // wrk abandons a request on each connection at the end of a round.
-    leastShare: 0.95,
+    ...MISS,
     title: 'miss, 8 connections, searchd on the other processor',
     baseline: 'node:http + engine',
     prepare: misses,
@@ -278,13 +278,17 @@ async function manyPages(shared: Processes) {
   };
 }
 
+/** Every request has another price, and the same page as result. */
+async function missesOf({ url }: Service): Promise<Load> {
+  return { targets: [`${await pageOfSize(url)}&filter=price:..{d}`], connections: 8 };
+}
+
 async function misses(shared: Processes) {
   const engine = await shared.startSearchd();
   return async (processes: Processes): Promise<Started> => {
     const service = await processes.startService({ name: 'service', engine });
-    const target = `${await pageOfSize(service.url)}&filter=price:..{d}`;
-    const origin = await processes.startOrigin(engine);
-    return startedOf(service, { targets: [target], connections: 8 }, { 'node:http + engine': origin });
+    const load = await missesOf(service);
+    return startedOf(service, load, { 'node:http + engine': await processes.startOrigin(engine) });
   };
 }
 
@@ -326,13 +330,13 @@ async function signedPages(shared: Processes) {
 export const OTHER_CHECKOUT = 'the other checkout';
 
 /**
- * The benches `l1` and `l2` with another version of the service in the place of the bare server. Entries are written by this
- * checkout, so both versions must have its format.
+ * The benches with another version of the service in the place of the bare server. Entries are written by the first, so both
+ * versions must have their format.
  * @param first, second checkouts; undefined is this one.
  */
-export function versionBenches(first: string | undefined, second: string): Readonly<Record<'l1' | 'l2', Bench>> {
+export function versionBenches(first: string | undefined, second: string) {
   const both = async (processes: Processes, same: Omit<ServiceOptions, 'name'>) => ({
-    service: await processes.startService({ ...same, name: 'first', ...(first !== undefined && { checkout: first }) }),
+    service: await processes.startService({ ...same, name: 'first', checkout: first }),
     other: await processes.startService({ ...same, name: 'second', checkout: second }),
   });
   return {
@@ -360,5 +364,18 @@ export function versionBenches(first: string | undefined, second: string): Reado
         };
       },
     },
-  };
+    miss: {
+      ...MISS,
+      title: 'miss',
+      baseline: OTHER_CHECKOUT,
+      prepare: async (shared) => {
+        const engine = await shared.startSearchd();
+        return async (processes) => {
+          const { service, other } = await both(processes, { engine });
+          await missesOf(other);
+          return startedOf(service, await missesOf(service), { [OTHER_CHECKOUT]: other });
+        };
+      },
+    },
+  } satisfies Record<string, Bench>;
 }

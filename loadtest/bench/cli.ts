@@ -57,7 +57,7 @@ const PROGRAM: Program = {
       name: 'checkout',
       takes: 'FOLDER',
       about:
-        'l1 and l2 against another checkout of serpcache, and that one against itself: what chance does; tail beside it',
+        'l1, l2 and miss against another checkout of serpcache, and that one against itself: what chance does; tail beside it',
     },
     { name: 'node', takes: 'OPTION', about: 'tail: this checkout a second time, with an option of Node' },
   ],
@@ -234,7 +234,10 @@ async function profile(name: string, bench: Bench, generator: Generator): Promis
 /** Negative when a median of this checkout lies outside of all starts of the other checkout against itself. */
 async function compareVersions(other: string, named: readonly string[], settings: Settings): Promise<number> {
   let status: number = EXIT.passed;
-  for (const name of ['l1', 'l2'] as const) {
+  const names = ['l1', 'l2', 'miss'] as const;
+  const unknown = named.filter((name) => !names.some((known) => known === name));
+  if (unknown.length > 0) throw new UsageError(`--checkout takes ${names.join(', ')}, not ${unknown.join(', ')}`);
+  for (const name of names) {
     if (named.length > 0 && !named.includes(name)) continue;
     const ratios = { ours: [] as number[], same: [] as number[] };
     for (const [kind, first] of [

@@ -55,7 +55,8 @@ export async function measureStart(expected: Expected, started: Started, generat
   const before = await outcomes(service.url, expected.outcome);
   const totals = subjects.map((subject) => ({ ...subject, requests: 0, cpuMs: 0 }));
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const total of totals) {
+    // In both orders, so that no server is always measured after the same other one.
+    for (const total of round % 2 === 0 ? totals : totals.toReversed()) {
       const cpuBefore = processorTime(total.server);
       total.requests += await drive(total.server.url, total.load, ROUND_SECONDS, generator);
       total.cpuMs += processorTime(total.server) - cpuBefore;

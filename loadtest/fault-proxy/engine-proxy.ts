@@ -13,16 +13,12 @@ const PROBE = "MATCH('serpcacheprobe')";
 const NO_COUNTS = {
   /** Statements with `MATCH(` that came in, without serpcache's own probes. */
   searches: 0,
-  /** Searches that are not in `distinct` because it holds 200,000 others. */
-  uncounted: 0,
   /** serpcache's own searches that check whether the engine is alive. The faults apply to them too. */
   probes: 0,
   /** Searches and probes refused by `fail` or `answer`, or because too many wait. */
   refused: 0,
   /** Replies that `unasked` followed. */
   unasked: 0,
-  /** Count of the most frequent text. */
-  mostOfOne: 0,
 };
 
 /**
@@ -37,7 +33,7 @@ export async function startEngineProxy({
   let faults = NO_ENGINE_FAULT;
   let isMaxedOut = false;
   const slots = createEngineSlots(() => faults.capacity, maxWaiting);
-  const texts = new Map<string, number>();
+  const texts = new Set<string>();
   let tally = { ...NO_COUNTS };
 
   const seen = (statement: string): void => {
@@ -47,14 +43,7 @@ export async function startEngineProxy({
     }
     tally.searches += 1;
     // The remaining deadline, and the marks for found words that each process makes up, do not make another text.
-    const text = hash('sha1', statement.replaceAll(CALLER_SPECIFIC, ''), 'base64');
-    const count = (texts.get(text) ?? 0) + 1;
-    if (count === 1 && texts.size >= MOST_DISTINCT) {
-      tally.uncounted += 1;
-      return;
-    }
-    texts.set(text, count);
-    tally.mostOfOne = Math.max(tally.mostOfOne, count);
+    if (texts.size < MOST_DISTINCT) texts.add(hash('sha1', statement.replaceAll(CALLER_SPECIFIC, ''), 'base64'));
   };
   const refused = (): void => {
     tally.refused += 1;
@@ -79,7 +68,7 @@ export async function startEngineProxy({
     maxedOut: (on: boolean): void => {
       isMaxedOut = on;
     },
-    /** `distinct`: the number of different texts; the deadline and the marks of highlighting do not count as text. */
+    /** `distinct`: the number of different texts, up to 200,000; the deadline and the marks of highlighting do not count as text. */
     counts: () => ({ ...tally, ...slots.counts(), distinct: texts.size }),
     /** Counts become 0; `atEngine` and `waiting` stay, and their maxima begin at them. */
     resetCounts: (): void => {

@@ -8,8 +8,6 @@ export interface ProxyOptions {
   readonly target: { readonly host: string; readonly port: number };
   /** A free one when absent, below the range from which the system takes ports by itself. */
   readonly port?: number;
-  /** Maximum number of clients; further ones are reset after the accept. Default 4096. */
-  readonly maxConnections?: number;
 }
 
 interface RelayOptions extends ProxyOptions {
@@ -19,10 +17,12 @@ interface RelayOptions extends ProxyOptions {
 }
 
 const HOST = '127.0.0.1';
+/** Further ones are reset after the accept. */
+const MOST_CLIENTS = 4096;
 
 /** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions) {
-  const { target, createSession, turnAway, maxConnections = 4096 } = options;
+  const { target, createSession, turnAway } = options;
   const [port] = options.port === undefined ? await freePorts(1) : [options.port];
   if (port === undefined) throw new Error('no free port');
   const pairs = new Set<Pair>();
@@ -35,7 +35,7 @@ export async function startRelay(options: RelayOptions) {
 
   const accept = (client: Socket): void => {
     client.on('error', () => {});
-    if (pairs.size + leaving.size >= maxConnections) {
+    if (pairs.size + leaving.size >= MOST_CLIENTS) {
       resetSocket(client);
       return;
     }

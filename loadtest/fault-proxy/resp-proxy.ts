@@ -4,24 +4,17 @@ export type Match = (command: Command) => Answer | undefined;
 
 export type RespProxy = Awaited<ReturnType<typeof startRespProxy>>;
 
-const MOST_NAMES = 256;
-const MOST_NAME_BYTES = 32;
-
 /**
  * A proxy before one Redis or Valkey node that knows commands and replies apart, pipelining included. For a client that
  * asks and is answered: SUBSCRIBE of RESP2, MONITOR, CLIENT REPLY and replication do not fit, and TLS it cannot read.
  * A connection that carries no RESP is reset.
  */
 export async function startRespProxy(options: ProxyOptions) {
-  const counts = new Map<string, number>();
   let answered = 0;
   let delayMs = 0;
   let match: Match | undefined;
 
   const seen = (command: Command): Answer | undefined => {
-    const name = (command[0]?.toString('latin1', 0, MOST_NAME_BYTES) ?? '').toUpperCase();
-    const count = counts.get(name);
-    if (count !== undefined || counts.size < MOST_NAMES) counts.set(name, (count ?? 0) + 1);
     const answer = match?.(command);
     if (answer !== undefined) answered += 1;
     return answer;
@@ -40,14 +33,8 @@ export async function startRespProxy(options: ProxyOptions) {
     delay: (nextMs: number): void => {
       delayMs = nextMs;
     },
-    /** Commands seen since the start or `resetCounts`, by upper-case name; at most 256 names. */
-    counts: (): ReadonlyMap<string, number> => counts,
     /** Count of commands that `answer` gave a substitute for. */
     answered: () => answered,
-    resetCounts: (): void => {
-      counts.clear();
-      answered = 0;
-    },
   };
 }
 

@@ -24,8 +24,7 @@ export async function startTcpProxy({ random = Math.random, ...options }: TcpPro
     ...proxy,
     /**
      * This share (0–1) of what arrives from clients, counted in reads of the socket (so about one per request or
-     * batch), resets its connection instead of passing. toxiproxy's `toxicity` is drawn once per connection, and
-     * serpcache's connections live for ever.
+     * batch), resets its connection instead of passing.
      */
     reset: (next: number): void => {
       share = next;

@@ -2,7 +2,6 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { countText, percentText, perSecondText } from '../../src/report/format.ts';
 import { plannedRate } from '../k6/kit/step.ts';
-import { defined } from '../sample/sample.ts';
 import { CannotRun, type RunRecord } from './record.ts';
 import { type StepFigures, stepFigures } from './step-figures.ts';
 
@@ -44,7 +43,7 @@ function stepComparison(now: StepFigures, earlier: StepFigures) {
   ): FigureComparison => {
     const [one, other] = [read(now), read(earlier)];
     const ratio = one === undefined || other === undefined || other === 0 ? undefined : one / other;
-    return { name, unit, ...defined({ now: one, earlier: other, ratio }) };
+    return { name, unit, now: one, earlier: other, ratio };
   };
   return {
     name: now.summary.step.name,

@@ -1,5 +1,5 @@
 import { countText } from '../../src/report/format.ts';
-import { defined, type Sample } from '../sample/sample.ts';
+import type { Sample } from '../sample/sample.ts';
 import { RESOURCE_KINDS, type RunRecord } from './record.ts';
 import { recoveriesOf } from './recovery.ts';
 import { type Resources, type ResourceUse, resourcesOf } from './resources.ts';
@@ -55,7 +55,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
     const next = withOtherCause(full, byGrowth) ?? withOtherCause(full, used);
     const after = next === undefined ? '' : ` Next would be ${next.name}${fullAtWords(next) ?? `, now ${next.words}`}.`;
     const words = `${capital(full.name)} ${isPlural(full.name) ? 'are' : 'is'} full at ${where}: ${full.words}.${after}`;
-    return found(words, { limiting: full, ...defined({ next }) });
+    return found(words, { limiting: full, next });
   }
   const limiting = byGrowth[0];
   const next = limiting && withOtherCause(limiting, byGrowth);
@@ -64,7 +64,7 @@ export function bottleneckOf({ uses, decisive }: Resources, samples: readonly Sa
     ...(service.length === 0 ? [] : firstWords(limiting, next)),
     ...generatorWords(generator, limiting),
   ];
-  return found(words.join(' '), defined({ limiting, next }));
+  return found(words.join(' '), { limiting, next });
 }
 
 function nothingFull({ summary }: StepFigures, where: string, fullest: ResourceUse | undefined): string {

@@ -1,4 +1,4 @@
-import { defined, type Sample } from '../sample/sample.ts';
+import type { Sample } from '../sample/sample.ts';
 import type { RunEvent, RunRecord, Second } from './record.ts';
 import { hitRatioCurve, overDomains, ratioOf, samplesIn, sum, type TimeSpan, totalPerSecond } from './series.ts';
 
@@ -41,12 +41,10 @@ function recoveryOf(record: RunRecord, loss: Loss, hitRatioBefore: number) {
     lostAtMs: loss.fromMs,
     hitRatioBefore,
     hitRatioLowest: Math.min(...points.map(({ ratio }) => ratio)),
-    ...defined({
-      // Absent: it did not recover in this run.
-      recoveredAfterMs: recoveredAtMs === undefined ? undefined : Math.max(0, recoveredAtMs - loss.fromMs),
-      engineCallsPerSecondBefore: callsBefore.length === 0 ? undefined : sum(callsBefore) / callsBefore.length,
-      engineCallsPerSecondMost: calls.length === 0 ? undefined : Math.max(...calls),
-    }),
+    // Undefined: it did not recover in this run.
+    recoveredAfterMs: recoveredAtMs === undefined ? undefined : Math.max(0, recoveredAtMs - loss.fromMs),
+    engineCallsPerSecondBefore: callsBefore.length === 0 ? undefined : sum(callsBefore) / callsBefore.length,
+    engineCallsPerSecondMost: calls.length === 0 ? undefined : Math.max(...calls),
     shed: count(({ outcomes }) => outcomes.shed ?? 0),
     // The seconds have no count of 5xx answers other than sheds; nearly all of those have the outcome `failed`.
     dishonest: count(({ outcomes }) => outcomes.failed ?? 0),

@@ -1,5 +1,4 @@
 import { plannedRate } from '../k6/kit/step.ts';
-import { defined } from '../sample/sample.ts';
 import { type Meter, metersFor, type Reading } from './meters.ts';
 import type { RunRecord } from './record.ts';
 import { samplesIn, sum } from './series.ts';
@@ -23,7 +22,7 @@ export function resourcesOf({ samples, machine }: RunRecord, steps: readonly Ste
   const at = decisiveStep(steps, fullestIn);
   const uses = measured.map(({ meter, readings }) => useOf(meter, readings, steps, at));
   const decisive = at === undefined ? undefined : steps[at];
-  return { uses: uses.toSorted((a, b) => b.used - a.used), ...defined({ decisive }) };
+  return { uses: uses.toSorted((a, b) => b.used - a.used), decisive };
 }
 
 /** A share can exceed 1: a store counts some memory beside its limit, and times of two clocks can give more than a core. */
@@ -62,7 +61,6 @@ function useOf(
     const share = readings[at]?.share;
     return summary.result === 'held' && share !== undefined ? [{ searchesPerSecond, share }] : [];
   });
-  const fullAt = growsWithRate ? fullAtRps(held) : undefined;
   // A step may be too short for two samples: then the last measured step is shown.
   const shown = readings[decisive] === undefined ? readings.findLastIndex((one) => one !== undefined) : decisive;
   const reading = readings[shown];
@@ -75,7 +73,7 @@ function useOf(
     byStep: readings.map((one) => one?.share),
     used: reading?.share ?? 0,
     words: `${reading?.words ?? ''}${where}`,
-    ...defined({ fullAtRps: fullAt }),
+    fullAtRps: growsWithRate ? fullAtRps(held) : undefined,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { StepSummary } from '../k6/kit/summary.ts';
-import { type DomainSample, defined, type ReplicaSample, type Sample } from '../sample/sample.ts';
+import type { DomainSample, ReplicaSample, Sample } from '../sample/sample.ts';
 import type { RunRecord } from './record.ts';
 import {
   holdWindow,
@@ -46,7 +46,7 @@ function measured(step: StepSummary, searchesPerSecond: number, samples: readonl
   const counted = step.engineCalls !== undefined && step.seconds > 0 ? step.engineCalls / step.seconds : undefined;
   const engineCallsPerSecond = perReplica(overDomains(({ engineCalls }) => engineCalls)) ?? counted;
   const hasRate = engineCallsPerSecond !== undefined && searchesPerSecond > 0;
-  return defined({
+  return {
     engineCallsPerSecond,
     // Engine calls ÷ searches.
     amplification: hasRate ? engineCallsPerSecond / searchesPerSecond : undefined,
@@ -62,7 +62,7 @@ function measured(step: StepSummary, searchesPerSecond: number, samples: readonl
     engineCores: cores(/^searchd$/),
     generatorCores: cores(/^k6$/),
     machineBusyShare: machineBusyShare(samples),
-  });
+  };
 }
 
 /** A share of the time that this machine had: without the time that other guests of the hardware took. */

@@ -29,14 +29,14 @@ const load = script({
       rampSeconds: 5,
       holdSeconds: stepSeconds(20),
       ratePerSecond: baseRps,
-      ...(step.name === 'warm' ? {} : { limits: CALM_LIMITS }),
+      limits: step.name === 'warm' ? undefined : CALM_LIMITS,
     })),
   send: ({ baseUrl, step, number, ask, shedsAllowed, isSampled }) => {
     const every = CLOSE_EVERY[step.name];
     // A virtual user has one connection. Each begins its count at another number, so that they do not close all at once.
     const isLast = every !== undefined && (exec.vu.iterationInScenario + exec.vu.idInTest * APART) % every === 0;
-    const headers = isLast ? { headers: { connection: 'close' } } : {};
-    sendSearch(baseUrl, ask(number), { shedsAllowed, isSampled, ...headers });
+    const headers = isLast ? { connection: 'close' } : undefined;
+    sendSearch(baseUrl, ask(number), { shedsAllowed, isSampled, headers });
   },
 });
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram } from '../../src/commands/arguments.ts';
 import { startHarness } from './harness.ts';
 import { createProbe, startLoad } from './load.ts';
-import { chosenScenarios, type Results, runScenarios } from './rehearse.ts';
+import { chosenScenarios, runScenarios, say } from './rehearse.ts';
 import { SCENARIOS } from './scenarios.ts';
 
 const WARM_MS = 15_000;
@@ -35,24 +35,17 @@ process.exitCode = await runProgram(PROGRAM, rehearse);
 async function rehearse(words: ParsedArguments): Promise<number> {
   const scenarios = chosenScenarios(SCENARIOS, words.text('only'));
   const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
-  const harness = await startHarness(say, words.text('checkout'));
+  await using ends = new AsyncDisposableStack();
+  const harness = await startHarness(words.text('checkout'));
+  ends.defer(harness.stop);
   const load = startLoad(harness, rate);
+  ends.defer(load.stop);
   const probe = createProbe(harness);
-  let results: Results;
-  try {
-    say(`${rate} searches a second over ${harness.replicas.length} replicas; warming up`);
-    await sleep(WARM_MS);
-    results = await runScenarios(scenarios, { harness, load, probe, say }, say);
-    say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
-  } finally {
-    load.stop();
-    probe.close();
-    await harness.stop();
-  }
-  console.log(`\n${results.table}`);
-  return results.exitCode;
-}
-
-function say(text: string): void {
-  console.log(`  ${text}`);
+  ends.defer(probe.close);
+  say(`${rate} searches a second over ${harness.replicas.length} replicas; warming up`);
+  await sleep(WARM_MS);
+  const { table, exitCode } = await runScenarios(scenarios, { harness, load, probe });
+  say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
+  console.log(`\n${table}`);
+  return exitCode;
 }

@@ -8,6 +8,7 @@ import {
   connectedClients,
   flooded,
   held,
+  inReverse,
   nameAt,
   opened,
   pingOnce,
@@ -81,12 +82,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     begin: async ({ goods: [node] }) => {
       const restore = await configured(node, 'maxclients', String((await connectedClients(node)) + 5));
       const release = await held(node, 12);
-      const end = repeated(300, async () => pingOnce(node));
-      return async () => {
-        await end();
-        await release();
-        await restore();
-      };
+      return inReverse(
+        restore,
+        release,
+        repeated(300, () => pingOnce(node)),
+      );
     },
   },
   blocked: {
@@ -112,11 +112,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const restore = await configured(jobs, 'client-output-buffer-limit', 'normal 64mb 0 0');
       await jobs.command('SET', 'other:big', 'x'.repeat(5_000_000));
       const release = await held(jobs, 1, 'GET other:big\r\n'.repeat(9), false);
-      return async () => {
-        await release();
-        await jobs.command('DEL', 'other:big');
-        await restore();
-      };
+      return inReverse(restore, () => jobs.command('DEL', 'other:big'), release);
     },
   },
   'big-key': {
@@ -164,11 +160,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     begin: async ({ jobs }) => {
       const used = Number(/used_memory:(\d+)/.exec(String(await jobs.command('INFO', 'memory')))?.[1]);
       const restore = await configured(jobs, 'maxmemory', String(used + 2_000_000));
-      const end = writing(jobs, { count: 20, bytes: 4000, pauseMs: 50 });
-      return async () => {
-        await end();
-        await restore();
-      };
+      return inReverse(restore, writing(jobs, { count: 20, bytes: 4000, pauseMs: 50 }));
     },
   },
   'refused-entries': {
@@ -202,11 +194,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     begin: async ({ jobs, jobsReplica }) => {
       await jobsReplica.pause();
       const end = writing(jobs, { count: 20, bytes: 8000, pauseMs: 50 });
-      return async () => {
-        await end();
-        jobsReplica.resume();
-        await replicaIsUp(jobsReplica);
-      };
+      return inReverse(() => replicaIsUp(jobsReplica), jobsReplica.resume, end);
     },
   },
   'full-resyncs': {
@@ -219,10 +207,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
         await jobsReplica.command('REPLICAOF', 'NO', 'ONE');
         await jobsReplica.command('REPLICAOF', jobs.host, jobs.port);
       });
-      return async () => {
-        await end();
-        await replicaIsUp(jobsReplica);
-      };
+      return inReverse(() => replicaIsUp(jobsReplica), end);
     },
   },
   'dead-shard': {
@@ -257,11 +242,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       const ends = Array.from({ length: 4 }, () =>
         writing(cars, { count: 1, bytes: 50_000, pauseMs: 100, name: 'other:0' }),
       );
-      return async () => {
-        for (const end of ends) await end();
-        await wire.shape('requests', undefined);
-        await cars.command('DEL', 'other:0');
-      };
+      return inReverse(
+        () => cars.command('DEL', 'other:0'),
+        () => wire.shape('requests', undefined),
+        ...ends,
+      );
     },
   },
   burst: {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Report } from '../../src/operations/doctor/report.ts';
 import { systemPath } from '../labs/kit/programs.ts';
-import { until } from '../stack/redis.ts';
+import { linkUp, until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
 import type { DoctorHarness } from './doctor-harness.ts';
 
@@ -37,6 +37,13 @@ export function repeated(pauseMs: number, work: () => Promise<unknown>): () => P
   };
 }
 
+/** One end for several things that were begun: the last one ends first. */
+export function inReverse(...ends: readonly (() => unknown)[]): () => Promise<void> {
+  return async () => {
+    for (const end of ends.toReversed()) await end();
+  };
+}
+
 interface Address {
   readonly host: string;
   readonly port: number;
@@ -51,11 +58,27 @@ export function opened({ host, port }: Address): Promise<Socket> {
   });
 }
 
+/** Writes, and waits until enough has come back, at most `limitMs`. */
+async function asked(
+  socket: Socket,
+  text: string,
+  isEnough: (part: Buffer) => boolean,
+  limitMs: number,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const look = (part: Buffer): void => {
+    if (isEnough(part)) resolve();
+  };
+  socket.on('data', look);
+  socket.write(text);
+  await Promise.race([promise, sleep(limitMs)]);
+  socket.off('data', look);
+}
+
 /** Connects, asks once, and leaves. */
 export async function pingOnce(node: Address): Promise<void> {
   const socket = await opened(node);
-  socket.write('PING\r\n');
-  await Promise.race([new Promise((resolve) => socket.once('data', resolve)), sleep(500)]);
+  await asked(socket, 'PING\r\n', () => true, 500);
   socket.destroy();
 }
 
@@ -86,8 +109,7 @@ export function flooded(node: Address, name: string): () => Promise<void> {
     const socket = await opened(node);
     const untilMs = performance.now() + 5000;
     while (performance.now() < untilMs && !socket.destroyed) {
-      socket.write(command);
-      await Promise.race([new Promise((resolve) => socket.once('data', resolve)), sleep(200)]);
+      await asked(socket, command, () => true, 200);
       await sleep(8);
     }
     socket.destroy();
@@ -111,72 +133,57 @@ local from = now()
 while now() - from < tonumber(ARGV[1]) do end
 return 1`;
 
+/** Repeats the work over one connection. @returns its end */
+function overConnection(node: Address, pauseMs: number, work: (socket: Socket) => Promise<void>): () => Promise<void> {
+  const connection = opened(node);
+  const end = repeated(pauseMs, async () => work(await connection));
+  return inReverse(async () => (await connection).destroy(), end);
+}
+
+interface Writing {
+  readonly count: number;
+  readonly bytes: number;
+  readonly pauseMs: number;
+  /** The name of each value; absent: another one each time. */
+  readonly name?: string;
+}
+
 let written = 0;
 
-/**
- * Writes values that expire in ten minutes, again and again over one connection.
- * @param name of each value; absent: another one each time
- */
-export function writing(
-  node: Address,
-  {
-    count,
-    bytes,
-    pauseMs,
-    name,
-  }: { readonly count: number; readonly bytes: number; readonly pauseMs: number; readonly name?: string },
-): () => Promise<void> {
-  const connection = opened(node);
-  const end = repeated(pauseMs, async () => {
+/** Writes values that expire in ten minutes, again and again over one connection. */
+export function writing(node: Address, { count, bytes, pauseMs, name }: Writing): () => Promise<void> {
+  return overConnection(node, pauseMs, async (socket) => {
     const commands = Array.from({ length: count }, () => {
       written += 1;
       return ['SET', name ?? `other:${written}`, 'x'.repeat(bytes), 'EX', '600'];
     });
-    await sent(await connection, commands);
+    await sent(socket, commands);
   });
-  return async () => {
-    await end();
-    (await connection).destroy();
-  };
 }
 
 /** Reads a value of that size again and again over one connection. */
-export function reading(node: Address, name: string, bytes: number, pauseMs: number): () => Promise<void> {
-  const connection = opened(node);
-  const end = repeated(pauseMs, async () => {
-    const socket = await connection;
-    const { promise, resolve } = Promise.withResolvers<void>();
+function reading(node: Address, name: string, bytes: number, pauseMs: number): () => Promise<void> {
+  return overConnection(node, pauseMs, async (socket) => {
     let received = 0;
-    const count = (chunk: Buffer): void => {
-      received += chunk.length;
-      if (received >= bytes) resolve();
+    const isWhole = (part: Buffer): boolean => {
+      received += part.length;
+      return received >= bytes;
     };
-    socket.on('data', count);
-    socket.write(`GET ${name}\r\n`);
-    await Promise.race([promise, sleep(1000)]);
-    socket.off('data', count);
+    await asked(socket, `GET ${name}\r\n`, isWhole, 1000);
   });
-  return async () => {
-    await end();
-    (await connection).destroy();
-  };
 }
 
 /** Sends commands with one-line replies in one write, and waits for the replies, at most a second. */
 export async function sent(socket: Socket, commands: readonly (readonly string[])[]): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
   let lines = 0;
-  const count = (chunk: Buffer): void => {
-    lines += chunk.toString('latin1').split('\n').length - 1;
-    if (lines >= commands.length) resolve();
+  const isWhole = (part: Buffer): boolean => {
+    lines += part.toString('latin1').split('\n').length - 1;
+    return lines >= commands.length;
   };
-  socket.on('data', count);
   const text = commands.map(
     (words) => `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
   );
-  socket.write(text.join(''));
-  await Promise.race([promise, sleep(1000)]);
-  socket.off('data', count);
+  await asked(socket, text.join(''), isWhole, 1000);
 }
 
 export async function connectedClients(node: RedisNode): Promise<number> {
@@ -184,9 +191,7 @@ export async function connectedClients(node: RedisNode): Promise<number> {
 }
 
 export function replicaIsUp(replica: RedisNode): Promise<void> {
-  return until('the replica to be in step', async () =>
-    String(await replica.command('INFO', 'replication')).includes('master_link_status:up'),
-  );
+  return until('the replica to be in step', () => linkUp(replica));
 }
 
 const run = promisify(execFile);
@@ -203,7 +208,11 @@ export async function farLimiter({ patients, directory, env, examine }: DoctorHa
   const startedMs = performance.now();
   await wire.shape('replies', ['tbf', 'rate', '50mbit', 'burst', '2kb', 'latency', '40ms']);
   await cars.command('SET', 'other:far', 'x'.repeat(VALUE_BYTES));
-  const ends = Array.from({ length: 4 }, () => reading(cars, 'other:far', VALUE_BYTES, 100));
+  const end = inReverse(
+    () => cars.command('DEL', 'other:far'),
+    () => wire.shape('replies', undefined),
+    ...Array.from({ length: 4 }, () => reading(cars, 'other:far', VALUE_BYTES, 100)),
+  );
   try {
     const alone = await examine();
     const [program = 'nsenter', ...words] = wire.through;
@@ -216,8 +225,6 @@ export async function farLimiter({ patients, directory, env, examine }: DoctorHa
       .catch((error: { readonly stdout?: string }) => ({ stdout: error.stdout ?? '' }));
     return { alone, merged: JSON.parse(merged.stdout) as Report, seconds: (performance.now() - startedMs) / 1000 };
   } finally {
-    for (const end of ends) await end();
-    await wire.shape('replies', undefined);
-    await cars.command('DEL', 'other:far');
+    await end();
   }
 }

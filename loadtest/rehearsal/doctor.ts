@@ -3,20 +3,17 @@
  * healthy stack at x1 and x5. Prints what the doctor found and what it should have; exit status 1 when one is missed or a
  * finding is untrue. Loopback and a network namespace only; ends by itself.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { columns } from '../../src/commands/terminal.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import type { Finding as DoctorFinding, Report } from '../../src/operations/doctor/report.ts';
-import { originOf } from '../labs/kit/machine.ts';
-import { publishFinding } from '../labs/kit/publish.ts';
 import { FAULTS, type Fault, PAIRS } from './doctor-faults.ts';
-import { type DoctorHarness, startDoctorHarness, startDoctorLoad } from './doctor-harness.ts';
-import { farLimiter } from './doctor-provoke.ts';
-import { type Figure, findingOf, tableOf } from './rehearse.ts';
+import { type DoctorHarness, startDoctorHarness } from './doctor-harness.ts';
+import { farLimiter, inReverse } from './doctor-provoke.ts';
+import { chosenNames, type Figure, findingOf, originHere, publishMeasured, say } from './rehearse.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const PAGE = join(ROOT, 'src/operations/doctor/README.md');
+const PAGE = 'src/operations/doctor/README.md';
 const X1 = 100;
 /** More than x1, so that every store is read often enough to be judged within a second. */
 const FAULTS_RATE = 300;
@@ -25,7 +22,7 @@ const HEALTHY_EXAMINATIONS = 8;
 const LIMIT_MS = 40_000;
 const WARM_MS = 8000;
 
-const OTHERS = [...Object.keys(FAULTS), 'far-limiter', 'pairs', 'healthy'];
+const PARTS = [...Object.keys(FAULTS), 'far-limiter', 'pairs', 'healthy'];
 
 const PROGRAM: Program = {
   command: 'npm run doctor:rehearsal --',
@@ -34,7 +31,7 @@ const PROGRAM: Program = {
     `Provokes ${Object.keys(FAULTS).length} faults on real servers, ${PAIRS.length} pairs of them, and looks at the healthy stack at x1 and x5; about 12 minutes.`,
   ],
   options: [
-    { name: 'only', takes: 'A,B', about: `some of ${OTHERS.join(', ')}` },
+    { name: 'only', takes: 'A,B', about: `some of ${PARTS.join(', ')}` },
     { name: 'healthy', takes: 'N', about: 'looks at the healthy stack alone: N times at x1 and N times at x5' },
     { name: 'publish', about: 'write the table into the page of the room; not with --only or --healthy' },
   ],
@@ -57,42 +54,36 @@ process.exitCode = await runProgram(PROGRAM, rehearse);
 
 async function rehearse(words: ParsedArguments): Promise<number> {
   const healthyOnly = words.number('healthy', { least: 1, most: 1000, whole: true });
-  const only = chosen(words.text('only'));
+  const names = chosenNames(PARTS, words.text('only'));
   const publish = words.has('publish');
-  if (publish && (only !== undefined || healthyOnly !== undefined)) {
+  if (publish && (words.text('only') !== undefined || healthyOnly !== undefined)) {
     throw new UsageError('a page shows the whole rehearsal, not --only or --healthy');
   }
-  const origin = await originOf(ROOT, ['node', 'redis-server', 'valkey-server']);
+  const origin = await originHere('redis-server', 'valkey-server');
   const harness = await startDoctorHarness(say);
   const rows: Row[] = [];
   const add = (row: Row): void => {
     rows.push(row);
-    say(
-      `${row.met ? 'ok  ' : 'MISS'} ${row.what}: ${row.found}${row.untrue.length > 0 ? `; UNTRUE ${row.untrue.join('; ')}` : ''}`,
-    );
+    const untrue = row.untrue.length > 0 ? `; UNTRUE ${row.untrue.join('; ')}` : '';
+    say(`${row.met ? 'ok  ' : 'MISS'} ${row.what}: ${row.found}${untrue}`);
   };
-  const includes = (name: string): boolean => healthyOnly === undefined && (only?.has(name) ?? true);
+  const includes = (name: string): boolean => healthyOnly === undefined && names.has(name);
   try {
-    let load = startDoctorLoad(harness, FAULTS_RATE);
+    let load = harness.load(FAULTS_RATE);
     await sleep(WARM_MS);
     for (const [name, fault] of Object.entries(FAULTS)) {
       if (includes(name)) add(await provoked(harness, 'fault', [fault]));
     }
     if (includes('far-limiter')) add(await mergedPart(harness));
     for (const pair of includes('pairs') ? PAIRS : []) {
-      add(
-        await provoked(
-          harness,
-          'pair',
-          pair.flatMap((name) => FAULTS[name] ?? []),
-        ),
-      );
+      const faults = pair.flatMap((name) => FAULTS[name] ?? []);
+      add(await provoked(harness, 'pair', faults));
     }
     if (healthyOnly !== undefined || includes('healthy')) {
       const count = healthyOnly ?? HEALTHY_EXAMINATIONS;
       for (const times of [1, 5]) {
         load.stop();
-        load = startDoctorLoad(harness, times * X1);
+        load = harness.load(times * X1);
         await sleep(WARM_MS);
         add(await healthy(harness, times, count));
       }
@@ -117,25 +108,15 @@ async function rehearse(words: ParsedArguments): Promise<number> {
         ],
       },
     );
-    const tookSeconds = Math.round((Date.now() - Date.parse(origin.startedAt)) / 1000);
-    publishFinding({ version: 2, finding, command: 'npm run doctor:rehearsal', ...origin, tookSeconds }, PAGE);
+    publishMeasured(finding, 'npm run doctor:rehearsal', origin, PAGE);
   }
   return rows.every(({ met }) => met) ? 0 : 1;
-}
-
-function chosen(text: string | undefined): ReadonlySet<string> | undefined {
-  if (text === undefined) return undefined;
-  const known = OTHERS;
-  const names = text.split(',');
-  const unknown = names.filter((name) => !known.includes(name));
-  if (unknown.length > 0) throw new UsageError(`--only takes some of ${known.join(', ')}, not "${unknown.join(', ')}"`);
-  return new Set(names);
 }
 
 /** Begins the faults at once, waits for their findings, ends them, and waits until the findings are gone. */
 async function provoked(harness: DoctorHarness, part: Row['part'], faults: readonly Fault[]): Promise<Row> {
   const { patients } = harness;
-  const before = namesOf(await harness.examine());
+  const before = new Set((await harness.examine()).findings.map(({ check }) => check));
   const allowed = new Set([...before, ...faults.flatMap(({ allows = [] }) => allows)]);
   /** An expected finding about another server than the faulty one is untrue. */
   const isTrue = ({ check, subject }: DoctorFinding): boolean =>
@@ -171,7 +152,7 @@ async function provoked(harness: DoctorHarness, part: Row['part'], faults: reado
   try {
     seen = await watch(isSeen);
   } finally {
-    for (const end of ends.toReversed()) await end();
+    await inReverse(...ends)();
   }
   const cleared = await watch(
     (report) => graveOf(report).every(({ check }) => before.has(check)) && !hasAny(report, expected, before),
@@ -237,10 +218,6 @@ function graveOf({ findings }: Report): readonly DoctorFinding[] {
   return findings.filter(({ severity }) => severity !== 'info');
 }
 
-function namesOf({ findings }: Report): ReadonlySet<string> {
-  return new Set(findings.map(({ check }) => check));
-}
-
 function hasAny({ findings }: Report, checks: readonly string[], before: ReadonlySet<string>): boolean {
   return findings.some(({ check }) => checks.includes(check) && !before.has(check));
 }
@@ -254,20 +231,13 @@ function figureOf(row: Row): Figure & { readonly scenario: string } {
 }
 
 function textOf(rows: readonly Row[]): string {
-  const head = ['fault', 'finding', 'seen', 'cleared', 'untrue', 'met'];
   const seconds = (value: number | undefined): string => (value === undefined ? '–' : `${value.toFixed(0)} s`);
-  const table = tableOf(
-    head,
-    rows.map(({ what, expected, seenSeconds, clearedSeconds, untrue, met }) => [
-      ...[what, expected, seconds(seenSeconds), seconds(clearedSeconds), String(untrue.length), met ? 'yes' : 'NO'],
-    ]),
-  );
+  const cells = rows.map(({ what, expected, seenSeconds, clearedSeconds, untrue, met }) => [
+    ...[what, expected, seconds(seenSeconds), seconds(clearedSeconds), String(untrue.length), met ? 'yes' : 'NO'],
+  ]);
+  const table = columns(cells, ['fault', 'finding', 'seen', 'cleared', 'untrue', 'met']);
   const untrue = rows.flatMap((row) => row.untrue.map((finding) => `untrue during “${row.what}”: ${finding}`));
   const provokedChecks = new Set(rows.flatMap(({ expected }) => expected.split(', ')));
   const own = CHECKS.filter(({ id }) => provokedChecks.has(id)).length;
   return [table, ...untrue, `${own} of ${CHECKS.length} checks were provoked`].join('\n');
-}
-
-function say(text: string): void {
-  console.log(`  ${text}`);
 }

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdminClient } from '../../src/commands/admin-client.ts';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
@@ -9,8 +8,10 @@ import type { DomainStatus } from '../../src/search/status.ts';
 import { engineCallsOf } from '../k6/kit/metrics-text.ts';
 import { documentsOf, type ReplicaPlan, readPlan, type StackPlan } from '../stack/plan.ts';
 import { findOwned } from '../stack/process.ts';
+import { operatorAt } from '../stack/service.ts';
 import { down, startPart, stopPart, up } from '../stack/stack.ts';
 import { type Queries, queriesOf } from '../traffic/queries.ts';
+import { say } from './rehearse.ts';
 
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 type Replica = ReturnType<typeof replicaOf>;
@@ -25,12 +26,12 @@ const MAX_DOCUMENTS = 3000;
  * The local stack with three replicas whose wall clocks disagree by ten seconds, and an operator at each.
  * @throws when a stack already runs.
  */
-export async function startHarness(say: (text: string) => void, checkout?: string) {
+export async function startHarness(checkout?: string) {
   const read = readFreePlan(CLOCKS_AHEAD_MS.length);
   const replicas = read.replicas.map((replica, at) => ({
     ...replica,
     clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
-    ...(at === CHECKOUT_REPLICA && checkout !== undefined ? { checkout: resolve(checkout) } : {}),
+    checkout: at === CHECKOUT_REPLICA && checkout !== undefined ? resolve(checkout) : undefined,
     // No entry expires during the rehearsal: an expiry would look like an effect of the drill.
     env: { ...replica.env, LOCAL_TTL: '30m' },
   }));
@@ -40,7 +41,7 @@ export async function startHarness(say: (text: string) => void, checkout?: strin
     const { domain } = firstIndex(plan);
     return {
       domain: domain.name,
-      replicas: replicas.map((replica) => replicaOf(plan, replica, say)),
+      replicas: replicas.map((replica) => replicaOf(plan, replica)),
       queries: await queriesFor(plan, REPEATED),
       stop: () => down(plan),
     };
@@ -73,21 +74,20 @@ export async function queriesFor(plan: StackPlan, repeated: number): Promise<Que
   return queriesOf(documents, repeated);
 }
 
-export function replicaOf(plan: StackPlan, replica: ReplicaPlan, say: (text: string) => void) {
+export function replicaOf(plan: StackPlan, replica: ReplicaPlan) {
   const adminUrl = `http://127.0.0.1:${replica.adminPort}`;
-  const signal = new AbortController().signal;
   return {
     adminUrl,
     url: `http://127.0.0.1:${replica.port}`,
     pid: () => findOwned(replica)[0]?.pid,
-    admin: createAdminClient({ base: new URL(adminUrl), token: plan.adminToken, operator: 'rehearsal', signal }),
+    admin: operatorAt(adminUrl, plan.adminToken),
     /** SIGKILL. */
     kill: () => stopPart(replica, 0),
     start: () => startPart(plan, replica, say),
   };
 }
 
-export function replicaAt({ replicas }: Harness, at: number): Replica {
+export function replicaAt<Any>({ replicas }: { readonly replicas: readonly Any[] }, at: number): Any {
   const replica = replicas[at];
   if (replica === undefined) throw new Error(`there is no replica ${at}`);
   return replica;

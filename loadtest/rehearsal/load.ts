@@ -7,8 +7,11 @@ import type { Harness } from './harness.ts';
 
 export type Load = ReturnType<typeof startLoad>;
 
-/** Replicas that a load or a probe asks. */
-type Asked = Pick<Harness, 'domain' | 'queries'> & { readonly replicas: readonly { readonly url: string }[] };
+/** Replicas that a load or a probe asks, each for its own domain or for the domain of all. */
+interface Asked extends Pick<Harness, 'queries'> {
+  readonly replicas: readonly { readonly url: string; readonly domain?: string }[];
+  readonly domain?: string;
+}
 
 export interface Answered {
   readonly sentMs: number;
@@ -25,16 +28,15 @@ const MAX_LOAD_MS = 20 * 60_000;
 
 /** Repeated searches in an open loop, sent to the replicas in turn. @param exponent of their Zipf distribution */
 export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: number, exponent = 1) {
-  const clients = replicas.map(({ url }) =>
-    createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 512 }),
-  );
+  const clients = clientsOf(replicas, 512);
   const rank = createZipf({ size: queries.repeated.length, exponent });
   const answers: Answered[] = [];
 
   const send = async (n: number): Promise<void> => {
     const text = queries.repeated[rank(Math.random)] ?? '';
     const sentMs = performance.now();
-    const reply = await clients[n % clients.length]?.get(targetOf(text, domain));
+    const at = n % clients.length;
+    const reply = await clients[at]?.get(targetOf(text, replicas[at]?.domain ?? domain));
     if (reply === undefined) return;
     const body = reply.kind === 'answer' ? reply.body : '';
     const answered = { sentMs, atMs: performance.now(), result: resultOf(reply), body };
@@ -61,7 +63,11 @@ export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: n
   return load;
 }
 
-export function targetOf(text: string, domain: string): string {
+function clientsOf(replicas: Asked['replicas'], maxConnections: number) {
+  return replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections }));
+}
+
+function targetOf(text: string, domain = ''): string {
   return `/search?domain=${domain}&q=${encodeURIComponent(text)}`;
 }
 
@@ -108,7 +114,7 @@ export type Probe = ReturnType<typeof createProbe>;
 
 /** Sends single searches to one replica, beside the load. */
 export function createProbe({ replicas, domain, queries }: Asked) {
-  const clients = replicas.map(({ url }) => createClient({ baseUrl: url, patienceMs: PATIENCE_MS, maxConnections: 8 }));
+  const clients = clientsOf(replicas, 8);
   const all = [...replicas.keys()];
   const ask = (replica: number, text: string, limit?: number): Promise<Reply> => {
     const client = clients[replica];

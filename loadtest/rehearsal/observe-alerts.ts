@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackPlan } from '../stack/plan.ts';
-import { findOwned, signalOwned } from '../stack/process.ts';
+import { findOwned, signalOwned, waitUntil } from '../stack/process.ts';
 import type { Alert, PrometheusClient } from '../stack/prometheus.ts';
 import { repeated } from './doctor-provoke.ts';
 import { isOver, planNamed, type replicaOf, startDrill, until } from './harness.ts';
@@ -150,11 +150,8 @@ export function namesOf(alerts: readonly Alert[]): readonly string[] {
   return [...new Set(alerts.map(({ labels }) => labels['alertname'] ?? ''))].sort();
 }
 
+/** Undefined: it did not hold in time. */
 async function secondsUntil(limitMs: number, holds: () => Promise<boolean>): Promise<number | undefined> {
   const startedMs = performance.now();
-  while (!(await holds())) {
-    if (performance.now() - startedMs > limitMs) return undefined;
-    await sleep(POLL_MS);
-  }
-  return (performance.now() - startedMs) / 1000;
+  return (await waitUntil(holds, limitMs, POLL_MS)) ? (performance.now() - startedMs) / 1000 : undefined;
 }

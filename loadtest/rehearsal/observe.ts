@@ -20,6 +20,7 @@ import { down, up } from '../stack/stack.ts';
 import { firstIndex, readFreePlan, replicaOf } from './harness.ts';
 import { namesOf, type Provoked, provocationsOf, provoke, withShortenedRules } from './observe-alerts.ts';
 import { ask, mayBeUnseen, metricsIn, panelQueries, summaryOf } from './observe-panels.ts';
+import { say } from './rehearse.ts';
 
 const REPLICAS = 2;
 const X1 = 100;
@@ -81,7 +82,7 @@ async function rehearse(plan: StackPlan, prometheus: PrometheusClient, signal: A
     if (first === undefined) throw new Error('a stack without serpcache');
     const provoked: Provoked[] = [];
     const cleared = () => Promise.all(provoked.map((one) => one.clearedSeconds));
-    for (const each of provocationsOf({ plan, domain: domain.name, replica: replicaOf(plan, first, say) })) {
+    for (const each of provocationsOf({ plan, domain: domain.name, replica: replicaOf(plan, first) })) {
       signal.throwIfAborted();
       if (each.silences === true) await load.during(cleared());
       const one = await load.during(provoke(prometheus, each));
@@ -196,8 +197,4 @@ function unseenText(names: readonly string[], missing: readonly string[]): strin
 
 function title(text: string): void {
   console.log(`\n${text}`);
-}
-
-function say(text: string): void {
-  console.log(`  ${text}`);
 }

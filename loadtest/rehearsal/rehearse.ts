@@ -1,7 +1,11 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, UsageError } from '../../src/commands/arguments.ts';
+import { columns } from '../../src/commands/terminal.ts';
 import { verdictOf } from '../labs/kit/claims.ts';
 import type { Claim, Finding } from '../labs/kit/finding.ts';
+import { originOf } from '../labs/kit/machine.ts';
+import { publishFinding } from '../labs/kit/publish.ts';
 
 /** A part of a rehearsal that can run alone. */
 export interface Scenario<Parts> {
@@ -24,14 +28,16 @@ export interface Figure {
 const REST_MS = 5000;
 
 /** @param only some names, with commas between them; absent: all. @throws UsageError */
+export function chosenNames(known: readonly string[], only: string | undefined): ReadonlySet<string> {
+  const names = new Set(only?.split(',') ?? known);
+  const unknown = names.difference(new Set(known));
+  if (unknown.size === 0) return names;
+  throw new UsageError(`--only takes some of ${known.join(', ')}, not "${[...unknown].join(', ')}"`);
+}
+
 export function chosenScenarios<Parts>(scenarios: Scenarios<Parts>, only: string | undefined): Scenarios<Parts> {
-  if (only === undefined) return scenarios;
-  const names = only.split(',');
-  const unknown = names.filter((name) => !Object.hasOwn(scenarios, name));
-  if (unknown.length > 0) {
-    throw new UsageError(`--only takes some of ${Object.keys(scenarios).join(', ')}, not "${unknown.join(', ')}"`);
-  }
-  return Object.fromEntries(Object.entries(scenarios).filter(([name]) => names.includes(name)));
+  const names = chosenNames(Object.keys(scenarios), only);
+  return Object.fromEntries(Object.entries(scenarios).filter(([name]) => names.has(name)));
 }
 
 /** The figures of a rehearsal, in the order in which they were measured. */
@@ -43,11 +49,7 @@ export interface Results {
 }
 
 /** Runs the scenarios one after the other. @throws when one of them cannot be carried out */
-export async function runScenarios<Parts>(
-  scenarios: Scenarios<Parts>,
-  parts: Parts,
-  say: (text: string) => void,
-): Promise<Results> {
+export async function runScenarios<Parts>(scenarios: Scenarios<Parts>, parts: Parts): Promise<Results> {
   const figures: (Figure & { readonly scenario: string })[] = [];
   for (const [name, { title, run }] of Object.entries(scenarios)) {
     console.log(`\n${name}`);
@@ -58,15 +60,9 @@ export async function runScenarios<Parts>(
     }
     await sleep(REST_MS);
   }
-  const rows = figures.map(({ scenario, what, value, target, met }) => [
-    scenario,
-    what,
-    value,
-    target,
-    met ? 'yes' : 'NO',
-  ]);
+  const rows = figures.map((one) => [one.scenario, one.what, one.value, one.target, one.met ? 'yes' : 'NO']);
   return {
-    table: tableOf(['scenario', 'figure', 'measured', 'target', 'met'], rows),
+    table: columns(rows, ['scenario', 'figure', 'measured', 'target', 'met']),
     figures,
     exitCode: figures.every(({ met }) => met) ? EXIT.passed : EXIT.failed,
   };
@@ -98,12 +94,26 @@ export function findingOf(
   };
 }
 
-/** In Markdown. */
-export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (row: readonly string[]): string =>
-    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
-  return [line(head), `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n');
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The machine, the time and the commit, before a rehearsal begins. */
+export function originHere(...servers: readonly string[]): ReturnType<typeof originOf> {
+  return originOf(ROOT, ['node', ...servers]);
+}
+
+/** Writes a finding with its record into the page of a room. @param page from the root of the project */
+export function publishMeasured(
+  finding: Finding,
+  command: string,
+  origin: Awaited<ReturnType<typeof originOf>>,
+  page: string,
+): void {
+  const tookSeconds = Math.round((Date.now() - Date.parse(origin.startedAt)) / 1000);
+  publishFinding({ version: 2, finding, command, ...origin, tookSeconds }, join(ROOT, page));
+}
+
+export function say(text: string): void {
+  console.log(`  ${text}`);
 }
 
 export function percent(ratio: number): string {

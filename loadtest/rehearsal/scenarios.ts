@@ -13,14 +13,13 @@ import {
   until,
 } from './harness.ts';
 import { answersSince, hitRatio, idsIn, type Load, type Probe } from './load.ts';
-import { percent, type Scenario, type Scenarios } from './rehearse.ts';
+import { percent, type Scenario, type Scenarios, say } from './rehearse.ts';
 
 /** The parts that every scenario uses. */
 interface Rehearsal {
   readonly harness: Harness;
   readonly load: Load;
   readonly probe: Probe;
-  readonly say: (text: string) => void;
 }
 
 type DrillScenario = Scenario<Rehearsal>;
@@ -32,7 +31,7 @@ const PLANTED = 20;
 /** A drill runs through all stages to its report. */
 const completion: DrillScenario = {
   title: 'completion',
-  run: async ({ harness, load, say }) => {
+  run: async ({ harness, load }) => {
     const owner = replicaAt(harness, 0);
     const sinceMs = performance.now();
     const { id } = await startDrill(owner, harness, PLAN);

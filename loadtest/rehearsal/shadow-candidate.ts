@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShadowFigures, ShadowVerdict } from '../../src/operations/shadow/figures.ts';
-import { until } from '../stack/redis.ts';
+import { columns } from '../../src/commands/terminal.ts';
+import type { ShadowFigures } from '../../src/operations/shadow/figures.ts';
+import { all, clusterOk, until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
-import { type Figure, percent, type Scenario, tableOf } from './rehearse.ts';
+import { replicaAt } from './harness.ts';
+import { type Figure, percent, type Scenario, say } from './rehearse.ts';
 import {
   endOfShadow,
   READS,
   replaceIn,
   type ShadowHarness,
   type ShadowRehearsal,
+  sayCriteria,
   shadowOfAll,
-  shadowReplicaAt,
   valueIn,
 } from './shadow-harness.ts';
 import { addedP99, compareInTurns, cpuMsPerSearch, windowDuring, windowOf } from './windows.ts';
@@ -28,10 +30,10 @@ const POINTS = 0.02;
 /** The candidate fills up with a quarter of the keys, then with all of them, and is judged. */
 export const warmUp: Scenario<ShadowRehearsal> = {
   title: 'warm-up',
-  run: async ({ harness, load, pids, say }) => {
-    const { operator } = shadowReplicaAt(harness, 0);
+  run: async ({ harness, load, pids }) => {
+    const { operator } = replicaAt(harness, 0);
     await endOfShadow(harness);
-    const curve: { readonly seconds: number; readonly fraction: number; readonly figures: ShadowFigures }[] = [];
+    const curve: Point[] = [];
     const follow = async (fraction: number, points: number): Promise<void> => {
       for (let point = 0; point < points; point += 1) {
         await sleep(POINT_SECONDS * 1000);
@@ -46,8 +48,8 @@ export const warmUp: Scenario<ShadowRehearsal> = {
       await follow(1, ALL_POINTS);
     });
     const { verdict, figures } = await operator.status(VERDICT_SECONDS);
-    console.log(`\n${tableOf(CURVE_HEAD, curve.map(curveRow))}\n`);
-    for (const { what, met } of verdict?.criteria ?? []) say(`${met === 'yes' ? 'met' : met}: ${what}`);
+    console.log(`\n${columns(curve.map(curveRow), CURVE_HEAD)}\n`);
+    sayCriteria(verdict);
     const last = gapOf(curve.at(-1)?.figures);
     return [
       {
@@ -56,7 +58,12 @@ export const warmUp: Scenario<ShadowRehearsal> = {
         target: 'within 2 points',
         met: last.primary - last.candidate <= POINTS,
       },
-      verdictFigure(verdict),
+      {
+        what: `verdict over ${VERDICT_SECONDS} s`,
+        value: `${verdict?.kind}: ${verdict?.why}`,
+        target: 'cut-over',
+        met: verdict?.kind === 'cut-over',
+      },
       {
         what: 'wrong values',
         value: `${figures?.agreement.wrong} of ${figures?.agreement.compared} compared`,
@@ -70,12 +77,13 @@ export const warmUp: Scenario<ShadowRehearsal> = {
 
 const CURVE_HEAD = ['s', 'share of keys', 'reads/s', 'copies/s', 'hits of primary', 'hits of candidate', 'dropped'];
 
-function curveRow(point: {
+interface Point {
   readonly seconds: number;
   readonly fraction: number;
   readonly figures: ShadowFigures;
-}): string[] {
-  const { seconds, fraction, figures } = point;
+}
+
+function curveRow({ seconds, fraction, figures }: Point): string[] {
   const { primary, candidate, copying } = figures;
   const gap = gapOf(figures);
   return [
@@ -96,15 +104,6 @@ function gapOf(figures: ShadowFigures | undefined): { readonly primary: number; 
   };
 }
 
-function verdictFigure(verdict: ShadowVerdict | undefined): Figure {
-  return {
-    what: `verdict over ${VERDICT_SECONDS} s`,
-    value: `${verdict?.kind}: ${verdict?.why}`,
-    target: 'cut-over',
-    met: verdict?.kind === 'cut-over',
-  };
-}
-
 export function errorFigure(what: string, errors: number, searches: number): Figure {
   return { what, value: `${errors} of ${searches}`, target: '0', met: errors === 0 && searches > 0 };
 }
@@ -116,7 +115,7 @@ const FAULT_MS = 6000;
 /** Windows with and without a shadow in turns, and then a candidate that fails in every way. */
 export const unnoticed: Scenario<ShadowRehearsal> = {
   title: 'not noticed',
-  run: async ({ harness, load, pids, say }) => {
+  run: async ({ harness, load, pids }) => {
     const watched = { load, pids };
     const compared = await compareInTurns(watched, TURNS, (isOn) =>
       isOn ? shadowOfAll(harness) : endOfShadow(harness),
@@ -164,7 +163,7 @@ export const unnoticed: Scenario<ShadowRehearsal> = {
         { what: 'and its effect', value: `${felt} ${effect ?? 'copies failed'}`, target: 'above 0', met: felt > 0 },
       );
     }
-    await until('the candidate to be a cluster again', () => isComplete(harness));
+    await until('the candidate to be a cluster again', () => all(harness.candidate.nodes, clusterOk));
     return figures;
   },
 };
@@ -200,7 +199,7 @@ const CANDIDATE_FAULTS: readonly CandidateFault[] = [
 
 /** Errors of the candidate's reads and writes, and copies that had no room in the queue. */
 async function failedCopies(harness: ShadowHarness): Promise<number> {
-  const { figures } = await shadowReplicaAt(harness, 0).operator.status(10);
+  const { figures } = await replicaAt(harness, 0).operator.status(10);
   const errors = Object.values(figures?.candidate.errors ?? {}).reduce((sum, count) => sum + count, 0);
   return errors + (figures?.copying.dropped ?? 0);
 }
@@ -209,11 +208,6 @@ async function failedCopies(harness: ShadowHarness): Promise<number> {
 async function refusedWrites({ candidate }: ShadowHarness): Promise<number> {
   const infos = await Promise.all(candidate.nodes.map((node) => node.command('INFO', 'errorstats')));
   return infos.reduce<number>((sum, info) => sum + Number(/errorstat_OOM:count=(\d+)/.exec(String(info))?.[1] ?? 0), 0);
-}
-
-async function isComplete({ candidate }: ShadowHarness): Promise<boolean> {
-  const states = await Promise.all(candidate.nodes.map((node) => node.command('CLUSTER', 'INFO')));
-  return states.every((state) => String(state).includes('cluster_state:ok'));
 }
 
 /** Pages of these searches differ from those of the load by their number of results. */
@@ -228,7 +222,7 @@ export const lying: Scenario<ShadowRehearsal> = {
   run: async ({ harness, probe, load, pids }) => {
     await endOfShadow(harness);
     await shadowOfAll(harness);
-    const { operator } = shadowReplicaAt(harness, 0);
+    const { operator } = replicaAt(harness, 0);
     const texts = harness.newTexts(FLIPPED + EXCHANGED);
     const names: string[] = [];
     const told: string[] = [];
@@ -287,7 +281,7 @@ export const lying: Scenario<ShadowRehearsal> = {
 };
 
 async function wrongValues(harness: ShadowHarness): Promise<number> {
-  const { figures } = await shadowReplicaAt(harness, 0).operator.status(WHOLE_SHADOW_SECONDS);
+  const { figures } = await replicaAt(harness, 0).operator.status(WHOLE_SHADOW_SECONDS);
   return figures?.agreement.wrong ?? Number.NaN;
 }
 

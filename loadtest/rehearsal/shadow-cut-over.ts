@@ -3,7 +3,8 @@ import { AdminProblem } from '../../src/commands/admin-client.ts';
 import type { Placement } from '../../src/control/document.ts';
 import type { Moved } from '../../src/operations/shadow/shadow.ts';
 import { until } from '../stack/redis.ts';
-import { type Figure, percent, type Scenario } from './rehearse.ts';
+import { replicaAt } from './harness.ts';
+import { type Figure, percent, type Scenario, say } from './rehearse.ts';
 import { errorFigure } from './shadow-candidate.ts';
 import {
   CANDIDATE,
@@ -11,8 +12,8 @@ import {
   favourableAfterMs,
   type ShadowHarness,
   type ShadowRehearsal,
+  sayCriteria,
   shadowOfAll,
-  shadowReplicaAt,
 } from './shadow-harness.ts';
 import { createMarkers, whileAskingNewTexts } from './shadow-markers.ts';
 import { type Window, windowDuring, windowOf, worstSecond } from './windows.ts';
@@ -40,15 +41,15 @@ const MAX_CALLS_PER_KEY = 1.05;
 export const cutOverAndBack: Scenario<ShadowRehearsal> = {
   title: 'cut-over and back',
   run: async (parts) => {
-    const { harness, load, pids, say } = parts;
-    const { operator } = shadowReplicaAt(harness, 0);
-    const cutOff = shadowReplicaAt(harness, CUT_OFF);
+    const { harness, load, pids } = parts;
+    const { operator } = replicaAt(harness, 0);
+    const cutOff = replicaAt(harness, CUT_OFF);
     const markers = createMarkers(parts);
     await shadowOfAll(harness);
     await markers.plant(MARKERS);
     const favourableMs = await favourableAfterMs(harness, VERDICT_SECONDS, FAVOURABLE_MS);
     const { verdict } = await operator.status(VERDICT_SECONDS);
-    for (const { what, met } of verdict?.criteria ?? []) say(`${met === 'yes' ? 'met' : met}: ${what}`);
+    sayCriteria(verdict);
     const before = await windowOf({ load, pids }, BEFORE_MS);
 
     const left: string[] = [];
@@ -149,7 +150,7 @@ export const cutOverAndBack: Scenario<ShadowRehearsal> = {
 
 /** Waits until every process has acknowledged the preparation. */
 async function acknowledged(harness: ShadowHarness): Promise<void> {
-  const { operator } = shadowReplicaAt(harness, 0);
+  const { operator } = replicaAt(harness, 0);
   await until('the acknowledgements', async () => {
     const { placement, processes } = await operator.status(VERDICT_SECONDS);
     return placement?.phase === 'prepared' && processes.every(({ state }) => state === 'ok');
@@ -196,8 +197,8 @@ function hitFigure(what: string, ratio: number, before: Pick<Window, 'hitRatio'>
 export const laggard: Scenario<ShadowRehearsal> = {
   title: 'a process behind',
   run: async ({ harness, load, pids }) => {
-    const { operator } = shadowReplicaAt(harness, 0);
-    const cutOff = shadowReplicaAt(harness, CUT_OFF);
+    const { operator } = replicaAt(harness, 0);
+    const cutOff = replicaAt(harness, CUT_OFF);
     await shadowOfAll(harness);
     await sleep(HEARD_MS);
     const before = await windowOf({ load, pids }, BEFORE_MS);
@@ -247,7 +248,7 @@ const DEAD_MS = 10_000;
 export const killedAfterCommit: Scenario<ShadowRehearsal> = {
   title: 'candidate killed after the commit',
   run: async ({ harness, load, pids }) => {
-    const { operator } = shadowReplicaAt(harness, 0);
+    const { operator } = replicaAt(harness, 0);
     const { candidate } = harness;
     await shadowOfAll(harness);
     await favourableAfterMs(harness, VERDICT_SECONDS, FAVOURABLE_MS);

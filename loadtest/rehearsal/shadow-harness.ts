@@ -1,16 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShadowSample } from '../../src/operations/shadow/figures.ts';
+import type { AdminClient } from '../../src/commands/admin-client.ts';
 import type { Moved, ShadowStatus, ShadowSummary, Stopped } from '../../src/operations/shadow/shadow.ts';
 import { startTcpProxy, type TcpProxy } from '../fault-proxy/tcp-proxy.ts';
 import { closedLoop } from '../http-driver/loops.ts';
 import type { ReplicaPlan, StackPlan } from '../stack/plan.ts';
+import { waitUntil } from '../stack/process.ts';
 import { type RedisStack, startCluster, until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
+import { declarationOf } from '../stack/service.ts';
 import { down, up } from '../stack/stack.ts';
-import { firstIndex, queriesFor, readFreePlan, replicaOf } from './harness.ts';
+import { firstIndex, queriesFor, readFreePlan, replicaAt, replicaOf } from './harness.ts';
 import { createProbe, idsIn, type Load, type Probe } from './load.ts';
+import { say } from './rehearse.ts';
 
 /** The parts that every scenario uses. */
 export interface ShadowRehearsal {
@@ -21,11 +23,9 @@ export interface ShadowRehearsal {
   readonly pids: readonly number[];
   /** Results that pages of the load show. */
   readonly shownIds: ReadonlySet<string>;
-  readonly say: (text: string) => void;
 }
 
 export type ShadowHarness = Awaited<ReturnType<typeof startShadowHarness>>;
-export type ShadowReplica = ShadowHarness['replicas'][number];
 
 const REPLICAS = 3;
 /** The name of the candidate in the configuration. */
@@ -42,58 +42,52 @@ const AT_ONCE = 6;
  * One domain of the local stack on its Redis cluster, with a Valkey cluster as the declared candidate, three replicas, and a
  * proxy between each replica and the control store. @throws when a stack already runs
  */
-export async function startShadowHarness(say: (text: string) => void) {
+export async function startShadowHarness() {
   const read = readFreePlan(REPLICAS);
   const { domain } = firstIndex(read);
-  const ends: (() => Promise<void>)[] = [() => down(read)];
-  const stop = async (): Promise<void> => {
-    for (const end of ends.splice(0)) await end();
-  };
-  try {
-    say('candidate: a valkey cluster of 3');
-    const candidate = await startCluster({ flavour: 'valkey', masters: 3 });
-    ends.push(candidate.stop);
-    const controls: TcpProxy[] = [];
-    for (let at = 0; at < REPLICAS; at += 1) {
-      const proxy = await startTcpProxy({ target: { host: '127.0.0.1', port: read.control.port } });
-      ends.push(proxy.stop);
-      controls.push(proxy);
-    }
-    mkdirSync(read.folder, { recursive: true });
-    const plan: StackPlan = {
-      ...read,
-      clusters: read.clusters.slice(0, 1),
-      indexes: read.indexes.slice(0, 1),
-      replicas: read.replicas.map((replica, at): ReplicaPlan => {
-        const config = join(read.folder, `${replica.name}.yaml`);
-        writeFileSync(config, configurationOf(read, controls[at]?.port ?? 0, candidate));
-        return { ...replica, config };
-      }),
-    };
-    await up(plan, say);
-    const queries = await queriesFor(plan, REPEATED + SPARE);
-    const spare = queries.repeated.slice(REPEATED);
-    return {
-      domain: domain.name,
-      replicas: plan.replicas.map((replica, at) => {
-        const own = replicaOf(plan, replica, say);
-        const control = controls[at];
-        if (control === undefined) throw new Error('a replica without a proxy');
-        return { ...own, control, operator: operatorAt(own.admin, domain.name) };
-      }),
-      candidate,
-      queries: { ...queries, repeated: queries.repeated.slice(0, REPEATED) },
-      /** Texts that were never asked. */
-      newTexts: (count: number): readonly string[] => {
-        if (spare.length < count) throw new Error(`${count} new texts are wanted, and ${spare.length} are left`);
-        return spare.splice(0, count);
-      },
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
+  await using parts = new AsyncDisposableStack();
+  say('candidate: a valkey cluster of 3');
+  const candidate = await startCluster({ flavour: 'valkey', masters: 3 });
+  parts.defer(candidate.stop);
+  const controls: TcpProxy[] = [];
+  for (let at = 0; at < REPLICAS; at += 1) {
+    const proxy = await startTcpProxy({ target: { host: '127.0.0.1', port: read.control.port } });
+    parts.defer(proxy.stop);
+    controls.push(proxy);
   }
+  parts.defer(() => down(read));
+  mkdirSync(read.folder, { recursive: true });
+  const plan: StackPlan = {
+    ...read,
+    clusters: read.clusters.slice(0, 1),
+    indexes: read.indexes.slice(0, 1),
+    replicas: read.replicas.map((replica, at): ReplicaPlan => {
+      const config = join(read.folder, `${replica.name}.yaml`);
+      writeFileSync(config, configurationOf(read, controls[at]?.port ?? 0, candidate));
+      return { ...replica, config };
+    }),
+  };
+  await up(plan, say);
+  const queries = await queriesFor(plan, REPEATED + SPARE);
+  const spare = queries.repeated.slice(REPEATED);
+  const started = parts.move();
+  return {
+    domain: domain.name,
+    replicas: plan.replicas.map((replica, at) => {
+      const own = replicaOf(plan, replica);
+      const control = controls[at];
+      if (control === undefined) throw new Error('a replica without a proxy');
+      return { ...own, control, operator: operatorOf(own.admin, domain.name) };
+    }),
+    candidate,
+    queries: { ...queries, repeated: queries.repeated.slice(0, REPEATED) },
+    /** Texts that were never asked. */
+    newTexts: (count: number): readonly string[] => {
+      if (spare.length < count) throw new Error(`${count} new texts are wanted, and ${spare.length} are left`);
+      return spare.splice(0, count);
+    },
+    stop: () => started.disposeAsync(),
+  };
 }
 
 /** JSON, which is valid YAML. No page expires during the rehearsal, and the memory holds a part of the pages only. */
@@ -112,15 +106,14 @@ function configurationOf(plan: StackPlan, controlPort: number, candidate: RedisS
         candidates: { [CANDIDATE]: { kind: 'cluster', nodes: nodes(candidate.nodes.map(({ port }) => port)) } },
         engine: { kind, host: '127.0.0.1', port: plan.searchd.port, index, idAttribute: 'doc_id', maxConcurrent: 4 },
         freshness: { ttl: '1h', emptyTtl: '1h' },
-        attributes: Object.fromEntries(domain.attributes.map(({ name, ...declared }) => [name, declared])),
-        context: Object.fromEntries(domain.context.map(({ name, ...declared }) => [name, declared])),
+        ...declarationOf(domain),
       },
     },
   });
 }
 
 /** The calls of an operator at one replica. Each rejects with the problem that the service names. */
-function operatorAt(admin: ReturnType<typeof replicaOf>['admin'], domain: string) {
+function operatorOf(admin: AdminClient, domain: string) {
   const reason = 'rehearsal';
   return {
     summary: async (): Promise<ShadowSummary> => {
@@ -131,16 +124,7 @@ function operatorAt(admin: ReturnType<typeof replicaOf>['admin'], domain: string
     },
     /** With the verdict over the last seconds. */
     status: (seconds: number) =>
-      admin.get<ShadowStatus>('/admin/shadow/status', {
-        query: [
-          ['domain', domain],
-          ['for', String(seconds)],
-        ],
-      }),
-    samples: async (): Promise<readonly ShadowSample[]> => {
-      type Samples = { readonly samples: readonly ShadowSample[] };
-      return (await admin.get<Samples>('/admin/shadow/samples', { query: [['domain', domain]] })).samples;
-    },
+      admin.get<ShadowStatus>('/admin/shadow/status', { query: Object.entries({ domain, for: String(seconds) }) }),
     start: (fraction: number) =>
       admin.post<ShadowStatus>('/admin/shadow', { domain, candidate: CANDIDATE, fraction, reads: READS, reason }),
     change: (fraction: number) => admin.post<ShadowStatus>('/admin/shadow/change', { domain, fraction, reason }),
@@ -170,11 +154,7 @@ function operatorAt(admin: ReturnType<typeof replicaOf>['admin'], domain: string
     /** The name of a page in a store, and its bucket. */
     explain: (q: string, limit: number) =>
       admin.get<{ readonly storeName: string; readonly bucket: number }>('/admin/explain', {
-        query: [
-          ['domain', domain],
-          ['q', q],
-          ['limit', String(limit)],
-        ],
+        query: Object.entries({ domain, q, limit: String(limit) }),
       }),
   };
 }
@@ -183,12 +163,6 @@ function operatorAt(admin: ReturnType<typeof replicaOf>['admin'], domain: string
 interface Erased {
   readonly node: string;
   readonly removed: number;
-}
-
-export function shadowReplicaAt({ replicas }: ShadowHarness, at: number): ShadowReplica {
-  const replica = replicas[at];
-  if (replica === undefined) throw new Error(`there is no replica ${at}`);
-  return replica;
 }
 
 /** Asks every search of the load once. @returns the ids of all results */
@@ -206,9 +180,14 @@ export async function warmPrimary(harness: ShadowHarness): Promise<ReadonlySet<s
   return ids;
 }
 
+/** The criteria of a verdict, a line each. */
+export function sayCriteria(verdict: ShadowStatus['verdict']): void {
+  for (const { what, met } of verdict?.criteria ?? []) say(`${met === 'yes' ? 'met' : met}: ${what}`);
+}
+
 /** A shadow of every key, without a cut-over. Begins it when there is none. */
 export async function shadowOfAll(harness: ShadowHarness): Promise<void> {
-  const { operator } = shadowReplicaAt(harness, 0);
+  const { operator } = replicaAt(harness, 0);
   const { shadow } = await operator.summary();
   if (shadow === undefined) await operator.start(1);
   else if (shadow.fraction < 1) await operator.change(1);
@@ -216,20 +195,18 @@ export async function shadowOfAll(harness: ShadowHarness): Promise<void> {
 
 /** Ends the shadow or the cut-over of the domain, if there is one. */
 export async function endOfShadow(harness: ShadowHarness): Promise<void> {
-  const { operator } = shadowReplicaAt(harness, 0);
+  const { operator } = replicaAt(harness, 0);
   const { shadow, placement } = await operator.summary();
   if (shadow !== undefined || placement !== undefined) await operator.stop();
 }
 
 /** Waits until the shadow is judged favourably over its last seconds. @returns the time that it took, or never. */
 export async function favourableAfterMs(harness: ShadowHarness, seconds: number, limitMs: number): Promise<number> {
-  const { operator } = shadowReplicaAt(harness, 0);
+  const { operator } = replicaAt(harness, 0);
   const startedMs = performance.now();
-  while ((await operator.status(seconds)).verdict?.kind !== 'cut-over') {
-    if (performance.now() - startedMs > limitMs) return Number.POSITIVE_INFINITY;
-    await sleep(1000);
-  }
-  return performance.now() - startedMs;
+  const isFavourable = async () => (await operator.status(seconds)).verdict?.kind === 'cut-over';
+  const isMet = await waitUntil(isFavourable, limitMs, 1000);
+  return isMet ? performance.now() - startedMs : Number.POSITIVE_INFINITY;
 }
 
 /** The value of a name in the candidate: one of its nodes holds it, the others refuse the command. */

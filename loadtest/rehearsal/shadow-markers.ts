@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { outcomeOf } from '../http-driver/client.ts';
 import { openLoop } from '../http-driver/loops.ts';
-import { engineCalls } from './harness.ts';
+import { engineCalls, replicaAt } from './harness.ts';
 import { idsIn } from './load.ts';
-import { type ShadowRehearsal, shadowReplicaAt, valueIn } from './shadow-harness.ts';
+import { type ShadowRehearsal, valueIn } from './shadow-harness.ts';
 
 type Parts = Pick<ShadowRehearsal, 'harness' | 'probe' | 'load' | 'shownIds'>;
 
@@ -29,8 +29,6 @@ interface Removed extends Planted {
   readonly atMs: number;
 }
 
-export type Markers = ReturnType<typeof createMarkers>;
-
 const COPIED_MS = 50;
 /** Age is told in whole seconds, and a page may be on its way. */
 const AGE_SLACK_MS = 2000;
@@ -41,7 +39,7 @@ export function createMarkers({ harness, probe, shownIds }: Parts) {
   const removed: Removed[] = [];
   const used = new Set<string>();
   const replicas = [...harness.replicas.keys()];
-  const { operator } = shadowReplicaAt(harness, AT);
+  const { operator } = replicaAt(harness, AT);
   let probes = 0;
 
   const plantOne = async (text: string): Promise<Planted> => {
@@ -116,15 +114,6 @@ export function createMarkers({ harness, probe, shownIds }: Parts) {
   };
 }
 
-/** The engine's part in searches that no store has seen. */
-export interface NewSearches {
-  readonly texts: number;
-  readonly engineCalls: number;
-  /** Texts that two replicas had computed, by the milliseconds from the start. */
-  readonly computedTwiceAtMs: readonly number[];
-  readonly errors: number;
-}
-
 const MAX_NEW_TEXTS = 150;
 
 /**
@@ -135,7 +124,7 @@ export async function whileAskingNewTexts<T>(
   { harness, probe, load }: Parts,
   perSecond: number,
   work: () => Promise<T>,
-): Promise<NewSearches & { readonly result: T }> {
+) {
   const startedMs = performance.now();
   const before = await engineCalls(harness);
   let texts = 0;
@@ -162,5 +151,13 @@ export async function whileAskingNewTexts<T>(
   }
   const calls = (await engineCalls(harness)) - before;
   const ofLoad = load.answers.filter((answer) => answer.atMs >= startedMs && answer.result === 'engine').length;
-  return { texts, engineCalls: calls - ofLoad, computedTwiceAtMs, errors, result };
+  return {
+    texts,
+    /** Those that the searches of the load did not cause. */
+    engineCalls: calls - ofLoad,
+    /** Texts that two replicas had computed, by the milliseconds from the start. */
+    computedTwiceAtMs,
+    errors,
+    result,
+  };
 }

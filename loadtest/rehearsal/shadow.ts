@@ -3,21 +3,26 @@
  * that may happen to a shadow and a cut-over. Prints the figures with their targets; exit status 1 when one is missed.
  * Loopback only; ends by itself.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import type { FindingRecord } from '../labs/kit/finding.ts';
-import { originOf } from '../labs/kit/machine.ts';
-import { publishFinding } from '../labs/kit/publish.ts';
 import { createProbe, type Load, startLoad } from './load.ts';
-import { chosenScenarios, findingOf, type Results, runScenarios, type Scenario, type Scenarios } from './rehearse.ts';
+import {
+  chosenScenarios,
+  findingOf,
+  originHere,
+  publishMeasured,
+  type Results,
+  runScenarios,
+  type Scenario,
+  type Scenarios,
+  say,
+} from './rehearse.ts';
 import { errorFigure, lying, unnoticed, warmUp } from './shadow-candidate.ts';
 import { cutOverAndBack, killedAfterCommit, laggard } from './shadow-cut-over.ts';
 import { READS, type ShadowRehearsal, startShadowHarness, warmPrimary } from './shadow-harness.ts';
 import { isError } from './windows.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-const PAGE = join(ROOT, 'src/operations/shadow/README.md');
+const PAGE = 'src/operations/shadow/README.md';
 const WARM_MS = 5000;
 /** Flatter than of most sites, so that the stores are read often and a candidate is full within a minute. */
 const EXPONENT = 0.7;
@@ -51,34 +56,30 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   const scenarios = chosenScenarios(SCENARIOS, words.text('only'));
   const publish = words.has('publish');
   if (publish && words.text('only') !== undefined) throw new UsageError('a page shows the whole rehearsal, not --only');
-  const origin = await originOf(ROOT, ['node', 'redis-server', 'valkey-server']);
+  const origin = await originHere('redis-server', 'valkey-server');
   const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
-  const harness = await startShadowHarness(say);
-  const ends: (() => void | Promise<void>)[] = [harness.stop];
-  let results: Results;
-  try {
-    say('asking every search once');
-    const shownIds = await warmPrimary(harness);
-    const load = startLoad(harness, rate, EXPONENT);
-    const probe = createProbe(harness);
-    ends.unshift(load.stop, probe.close);
-    const pids = harness.replicas.flatMap((replica) => replica.pid() ?? []);
-    say(`${rate} searches a second over ${harness.replicas.length} replicas`);
-    await sleep(WARM_MS);
-    const whole = wholeRehearsal(load);
-    results = await runScenarios({ ...scenarios, whole }, { harness, load, probe, pids, shownIds, say }, say);
-    say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
-  } finally {
-    for (const end of ends) await end();
-  }
+  await using ends = new AsyncDisposableStack();
+  const harness = await startShadowHarness();
+  ends.defer(harness.stop);
+  say('asking every search once');
+  const shownIds = await warmPrimary(harness);
+  const load = startLoad(harness, rate, EXPONENT);
+  const probe = createProbe(harness);
+  ends.defer(load.stop);
+  ends.defer(probe.close);
+  const pids = harness.replicas.flatMap((replica) => replica.pid() ?? []);
+  say(`${rate} searches a second over ${harness.replicas.length} replicas`);
+  await sleep(WARM_MS);
+  const whole = wholeRehearsal(load);
+  const results = await runScenarios({ ...scenarios, whole }, { harness, load, probe, pids, shownIds });
+  say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
   console.log(`\n${results.table}`);
-  if (publish)
-    publishFinding({ ...recordOf(results, rate), ...origin, tookSeconds: secondsSince(origin.startedAt) }, PAGE);
+  if (publish) publishMeasured(findingAt(results, rate), 'npm run shadow:rehearsal', origin, PAGE);
   return results.exitCode;
 }
 
-function recordOf(results: Results, rate: number): Pick<FindingRecord, 'version' | 'finding' | 'command'> {
-  const finding = findingOf(results, {
+function findingAt(results: Results, rate: number): ReturnType<typeof findingOf> {
+  return findingOf(results, {
     title: 'The rehearsal: warm-up, verdict, cut-over and faults',
     sentence: 'Users notice neither the copies nor the cut-over, whatever the candidate does.',
     notes: [
@@ -88,11 +89,6 @@ function recordOf(results: Results, rate: number): Pick<FindingRecord, 'version'
       'Old pages are told by their Age, with two seconds of slack.',
     ],
   });
-  return { version: 2, finding, command: 'npm run shadow:rehearsal' };
-}
-
-function secondsSince(startedAt: string): number {
-  return Math.round((Date.now() - Date.parse(startedAt)) / 1000);
 }
 
 /** Counts every answer, those between the scenarios included. */
@@ -107,8 +103,4 @@ function wholeRehearsal(load: Load): Scenario<ShadowRehearsal> {
     title: 'the whole rehearsal',
     run: async () => [errorFigure('searches unanswered', errors, answers)],
   };
-}
-
-function say(text: string): void {
-  console.log(`  ${text}`);
 }

@@ -33,7 +33,7 @@ export async function windowDuring<T>(
     fromMs,
     answers,
     result,
-    errors: errorsIn(answers),
+    errors: answers.filter(isError).length,
     p99Ms: p99Of(answers),
     hitRatio: hitRatio(answers),
     cpuMsPerSearch: used / answers.length,
@@ -46,10 +46,6 @@ export function windowOf(watched: Watched, ms: number): Promise<Window> {
 
 function usedMs(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + processorMs(pid), 0);
-}
-
-export function errorsIn(answers: readonly Answered[]): number {
-  return answers.filter(isError).length;
 }
 
 export function isError({ result }: Pick<Answered, 'result'>): boolean {

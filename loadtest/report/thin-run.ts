@@ -49,7 +49,8 @@ export function thinRun(record: RunRecord): ThinnedRun {
   const thinned = (sampleStride: number): ThinnedRun => ({
     version: 1,
     name: summary.script,
-    ...{ command, commit },
+    command,
+    commit,
     startedAt: new Date(summary.startedAtMs).toISOString(),
     tookSeconds: summary.durationMs / 1000,
     machine: machineText(record.machine),
@@ -77,7 +78,9 @@ export function thinRun(record: RunRecord): ThinnedRun {
 /** The run for tables and plots, without the members that were left out. */
 export function runOfThinned({ run, command, commit }: ThinnedRun): RunRecord {
   return {
-    ...{ ...run, command, commit },
+    ...run,
+    command,
+    commit,
     seconds: unpack(run.seconds) as readonly Second[],
     samples: unpack(run.samples) as readonly Sample[],
   };

@@ -7,8 +7,7 @@ import {
   quoted,
 } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/environment.ts';
-import { columns } from '../labs/kit/arguments.ts';
-import { defined } from '../sample/sample.ts';
+import { columns } from '../labs/kit/print.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
 
 export interface RunOptions {
@@ -95,8 +94,11 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
       script,
       stack,
       ...target,
-      ...defined({ adminToken: env['ADMIN_TOKEN'] || undefined, queries, against: given('against'), k6: given('k6') }),
-      ...defined({ prometheus }),
+      adminToken: env['ADMIN_TOKEN'] || undefined,
+      queries,
+      against: given('against'),
+      k6: given('k6'),
+      prometheus,
       numbers,
       replicas,
       out: given('out') ?? 'loadtest/results',

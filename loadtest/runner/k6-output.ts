@@ -90,9 +90,10 @@ function secondOf(values: Values, positions: ReadonlyMap<string, number>): Secon
     receivedBytes: of('data_received') ?? 0,
     outcomes: Object.fromEntries(outcomes),
     // A trend without a sample in this second is all zeros.
-    ...(latency('max') > 0
-      ? { latencyMs: { p50: latency('p50'), p90: latency('p90'), p99: latency('p99'), max: latency('max') } }
-      : {}),
+    latencyMs:
+      latency('max') > 0
+        ? { p50: latency('p50'), p90: latency('p90'), p99: latency('p99'), max: latency('max') }
+        : undefined,
   };
 }
 
@@ -134,5 +135,5 @@ export function eventIn(line: string): RunEvent | undefined {
   if (!line.startsWith(EVENT_MARK)) return undefined;
   const { atMs, kind, text, drill } = parsed(line.slice(EVENT_MARK.length));
   if (typeof atMs !== 'number' || typeof kind !== 'string' || typeof text !== 'string') return undefined;
-  return { atMs, kind, text, ...(typeof drill === 'string' ? { drill } : {}) };
+  return { atMs, kind, text, drill: typeof drill === 'string' ? drill : undefined };
 }

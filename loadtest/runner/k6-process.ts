@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { defined } from '../sample/sample.ts';
 import { createSampler, type SamplerOptions } from '../sample/sampler.ts';
 import { K6_FILES } from './k6-output.ts';
 import { type K6Script, surroundings } from './k6-program.ts';
@@ -47,7 +46,7 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
     env: {
       ...surroundings(process.env),
       ...env,
-      ...(prometheus === undefined ? {} : { K6_PROMETHEUS_RW_SERVER_URL: new URL('/api/v1/write', prometheus).href }),
+      K6_PROMETHEUS_RW_SERVER_URL: prometheus && new URL('/api/v1/write', prometheus).href,
       GOGC,
       SUMMARY: join(folder, K6_FILES.summary),
     },
@@ -79,7 +78,7 @@ export async function runK6(wanted: K6Run): Promise<K6End> {
         if (child.pid !== undefined) wanted.started?.(child.pid);
         if (signal.aborted) byHand();
       });
-      child.once('exit', (code) => resolve({ code: code ?? undefined, ...defined({ cut }) }));
+      child.once('exit', (code) => resolve({ code: code ?? undefined, cut }));
     });
   } finally {
     clearTimeout(limit);

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import project from '../../package.json' with { type: 'json' };
 import { CannotRun } from '../judge/record.ts';
-import { defined } from '../sample/sample.ts';
 import { goProgram, inPath, isAtLeast, isProgram } from '../stack/go-program.ts';
 import { type NumberName, RANGES, type RunOptions } from './arguments.ts';
 
@@ -29,9 +28,10 @@ export interface K6Program {
  * @throws with one line that names the command that helps.
  */
 export async function k6Program(named: string | undefined, say: (text: string) => void): Promise<K6Program> {
-  const pinned = await pinnedVersion();
+  // The version with which the scripts are tested.
+  const pinned = project.config.k6;
   if (named !== undefined) return namedProgram(resolve(named), pinned, say);
-  for (const path of await inPath('k6')) {
+  for (const path of inPath('k6')) {
     const version = await versionOf(path);
     if (version === undefined) continue;
     // A release candidate, `v1.8.0-rc1`, counts as the release.
@@ -39,24 +39,17 @@ export async function k6Program(named: string | undefined, say: (text: string) =
     say(`${path} is k6 ${version}; the scripts need ${LEAST_K6} or newer`);
   }
   try {
-    const build = { name: 'k6', module: 'go.k6.io/k6', leastGo: LEAST_GO, limitMs: BUILD_LIMIT_MS };
-    return { path: await goProgram({ ...build, version: pinned }), version: pinned };
+    const from = { module: 'go.k6.io/k6' };
+    const build = { name: 'k6', version: pinned, from, leastGo: LEAST_GO, limitMs: BUILD_LIMIT_MS };
+    return { path: await goProgram(build), version: pinned };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${reason}; or install k6 ${LEAST_K6} or newer, or name one with --k6 FILE (K6)`);
   }
 }
 
-/** `config.k6` of package.json: the version with which the scripts are tested. */
-async function pinnedVersion(): Promise<string> {
-  const file = join(import.meta.dirname, '..', '..', 'package.json');
-  const { config } = JSON.parse(await readFile(file, 'utf8')) as { readonly config?: { readonly k6?: string } };
-  if (config?.k6 === undefined) throw new Error('package.json does not say which k6: config.k6 is missing');
-  return config.k6;
-}
-
 async function namedProgram(path: string, pinned: string, say: (text: string) => void): Promise<K6Program> {
-  if (!(await isProgram(path))) throw new Error(`--k6 (or K6): ${path} is no program`);
+  if (!isProgram(path)) throw new Error(`--k6 (or K6): ${path} is no program`);
   const version = await versionOf(path);
   if (version === undefined) throw new Error(`--k6 (or K6): ${path} is not k6: it does not tell its version`);
   return noteVersion({ path, version }, pinned, say);
@@ -86,7 +79,7 @@ interface EnvironmentOptions extends Pick<RunOptions, 'baseUrls' | 'adminUrls' |
 }
 
 /** The variables of a script. Options that were not given are left out: the script has its own defaults. */
-export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<string, string>> {
+export function k6Environment(wanted: EnvironmentOptions): NodeJS.ProcessEnv {
   const { id, baseUrls, adminUrls, adminToken, baseRps, queries, numbers } = wanted;
   const wishes = Object.entries({ ...numbers, 'base-rps': baseRps }) as [NumberName, number][];
   return {
@@ -94,7 +87,7 @@ export function k6Environment(wanted: EnvironmentOptions): Readonly<Record<strin
     BASE_URL: baseUrls.join(','),
     ADMIN_URL: adminUrls.join(','),
     // Not as an argument: arguments are visible in the list of processes.
-    ...defined({ ADMIN_TOKEN: adminToken }),
+    ADMIN_TOKEN: adminToken,
     QUERIES: queries,
     ...Object.fromEntries(wishes.map(([name, value]) => [RANGES[name].variable, String(value)])),
   };
@@ -115,7 +108,7 @@ export interface K6Script {
   readonly program: K6Program;
   /** The script. */
   readonly file: string;
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /**

@@ -12,7 +12,6 @@ import type { Verdict } from '../k6/kit/summary.ts';
 import { commitOf, machineWords } from '../labs/kit/machine.ts';
 import { reportPage } from '../report/page.ts';
 import { runText } from '../report/print-run.ts';
-import { defined } from '../sample/sample.ts';
 import { commandLine } from './arguments.ts';
 import { K6_FILES, logTail, readSummary, secondsOf } from './k6-output.ts';
 import type { K6End } from './k6-process.ts';
@@ -45,7 +44,7 @@ export async function keepResults(ran: Ran): Promise<{ readonly record: RunRecor
     id: folder.id,
     // With the seed that was used, so that a repetition sends the same searches.
     command: commandLine({ ...options, numbers: { ...options.numbers, seed: summary.queries.seed } }),
-    ...defined({ commit }),
+    commit,
     stack: options.stack,
     machine,
     summary,
@@ -60,10 +59,7 @@ export async function keepResults(ran: Ran): Promise<{ readonly record: RunRecor
   await writeFile(join(folder.path, 'run.json'), JSON.stringify(record));
   const judged = judge(record);
   const reportFile = join(folder.path, 'report.html');
-  await writeFile(
-    reportFile,
-    reportPage({ record, judged, ...defined({ against: against && compareRuns(record, against) }) }),
-  );
+  await writeFile(reportFile, reportPage({ record, judged, against: against && compareRuns(record, against) }));
   return { record, text: runText({ record, judged, reportFile: relative(process.cwd(), reportFile) }) };
 }
 

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { coresText, processCores } from '../judge/meters.ts';
 import { type BaseRate, CannotRun } from '../judge/record.ts';
 import { holdWindow, samplesIn } from '../judge/series.ts';
-import { defined } from '../sample/sample.ts';
 import { inPath } from '../stack/go-program.ts';
 import { partsOf, readPlan, type StackPlan } from '../stack/plan.ts';
 import { findOwned, pin } from '../stack/process.ts';
@@ -49,7 +48,7 @@ export async function startLocalStack(plan: StackPlan, pins: Pins | undefined, s
   return {
     plan,
     ...targetOf(replicas),
-    ...defined({ adminToken }),
+    adminToken,
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
     /** Processes that run at this moment, named as their parts. */
     processes: () => partsOf(plan).flatMap((part) => findOwned(part).map(({ pid }) => ({ name: part.name, pid }))),
@@ -98,7 +97,7 @@ export async function calibrate(options: CalibrateOptions): Promise<BaseRate> {
   const pins = await pinsHere(say);
   const env = k6Environment({ id: 'saturation', ...target, baseRps: 1, queries, numbers: {} });
   const { end, samples } = await runSampledK6(
-    { program, file: SCRIPT, env, folder: own, ...defined({ cpus: pins?.generatorCpus }), limitMs: LIMIT_MS, signal },
+    { program, file: SCRIPT, env, folder: own, cpus: pins?.generatorCpus, limitMs: LIMIT_MS, signal },
     {
       adminUrls: [],
       stores: [],
@@ -122,7 +121,7 @@ export async function calibrate(options: CalibrateOptions): Promise<BaseRate> {
     rps: Math.max(1, Math.round(saturationRps / FRACTION)),
     from: 'measured',
     saturationRps,
-    ...(used.length === 0 ? {} : { saturated: `${used.join(', ')} then` }),
+    saturated: used.length === 0 ? undefined : `${used.join(', ')} then`,
   };
 }
 
@@ -147,7 +146,7 @@ export function pinsOf(allowed: string): Pins | undefined {
 export async function pinsHere(say: (text: string) => void): Promise<Pins | undefined> {
   const pins = pinsOf(processorsHere());
   if (pins === undefined) say('one core for everything: k6 and serpcache are not kept apart');
-  else if ((await inPath('taskset')).length === 0) say('no taskset here: k6 and serpcache are not kept apart');
+  else if (inPath('taskset').length === 0) say('no taskset here: k6 and serpcache are not kept apart');
   else return pins;
   return undefined;
 }

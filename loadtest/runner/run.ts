@@ -4,12 +4,11 @@ import { join, resolve } from 'node:path';
 import { earlierRun } from '../judge/compare.ts';
 import { type BaseRate, CannotRun, type RunEvent, type RunRecord } from '../judge/record.ts';
 import { makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
-import { defined } from '../sample/sample.ts';
 import { documentsOf } from '../stack/plan.ts';
 import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
 import { keepJournals } from './drill-journals.ts';
 import { eventsIn, K6_FILES, logTail } from './k6-output.ts';
-import { runSampledK6, type SampledK6 } from './k6-process.ts';
+import { type K6Run, runSampledK6, type SampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment, k6Program, plannedMs } from './k6-program.ts';
 import { calibrate, type LocalStack, type Pins, pinsHere, planLocalStack, startLocalStack } from './local-stack.ts';
 import { writeQueries } from './queries.ts';
@@ -57,13 +56,13 @@ export async function run(options: RunOptions, context: RunContext): Promise<Ran
   const program = await k6Program(options.k6, say);
   const wanted = { options, entry, file, program };
   throwIfStopped(context);
-  if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), ...defined({ against }) };
+  if (options.stack === 'none') return { ...(await sendLoad(wanted, context)), against };
 
   const plan = planLocalStack(options.replicas, entry.stackEnv);
   const pins = options.pin ? await pinsHere(say) : undefined;
   const stack = await startLocalStack(plan, pins, say);
   try {
-    return { ...(await sendLoad({ ...wanted, stack, ...defined({ pins }) }, context)), ...defined({ against }) };
+    return { ...(await sendLoad({ ...wanted, stack, pins }, context)), against };
   } finally {
     if (options.keepStack) say('the stack stays: `npm run stack -- down` ends it');
     // The run is over: its results must not be lost because a part cannot be ended.
@@ -90,11 +89,19 @@ async function sendLoad(wanted: Wanted, context: RunContext): Promise<Ran> {
   const base = await baseRate(wanted, folder, queries, context);
   throwIfStopped(context);
   const { baseUrls, adminUrls, adminToken } = stack ?? options;
-  const target = { baseUrls, adminUrls, ...defined({ adminToken }) };
+  const target = { baseUrls, adminUrls, adminToken };
   const env = k6Environment({ id: folder.id, ...target, baseRps: base.rps, queries, numbers: options.numbers });
   const limitMs = (await plannedMs({ program, file, env })) + SLACK_MS;
-  const more = defined({ cpus: pins?.generatorCpus, prometheus: options.prometheus });
-  const k6 = { program, file, env, folder: folder.path, ...more, limitMs, signal: context.signal };
+  const k6: K6Run = {
+    program,
+    file,
+    env,
+    folder: folder.path,
+    cpus: pins?.generatorCpus,
+    prometheus: options.prometheus,
+    limitMs,
+    signal: context.signal,
+  };
   const parts = { adminUrls, stores: stack?.stores ?? [], processes: stack?.processes ?? (() => []), host: !!stack };
   const { end, samples } = await runSampledK6(k6, parts);
   if (end.cut === undefined && !ENDED_WELL.includes(end.code)) {

@@ -2,16 +2,14 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { disciplinesOf } from '../../src/operations/doctor/collect/tc.ts';
-import { cpuSecondsIn, processFile, residentBytesIn } from '../stack/processors.ts';
+import { cpuSecondsIn, processFile, residentBytesIn, TICKS_PER_SECOND } from '../stack/processors.ts';
 
 const run = promisify(execFile);
-
-const TICKS_PER_SECOND = 100;
 
 /** The machine. Times are of all cores together, since boot. */
 export type HostSample = NonNullable<Awaited<ReturnType<ReturnType<typeof createHostReader>>>>;
 /** One process. */
-export type ProcessSample = NonNullable<ReturnType<typeof processSampleOf>>;
+export type ProcessSample = NonNullable<ReturnType<typeof readProcess>>;
 
 /**
  * @param tc the program of iproute2 that shows queueing disciplines.
@@ -150,25 +148,17 @@ export interface NamedProcess {
   readonly pid: number;
 }
 
-/** With all its threads, without its children. Undefined when it has ended, or without /proc. */
+/** With all its threads, without its children. Undefined when it has ended, for a zombie, and without /proc. */
 export function readProcess({ name, pid }: NamedProcess) {
-  return processSampleOf(name, processFile(pid, 'stat'), processFile(pid, 'status'));
-}
-
-/**
- * @param stat /proc/<pid>/stat
- * @param status /proc/<pid>/status, whose memory is in kilobytes; that of statm is in pages of unknown size.
- * @returns undefined for a zombie: it has no memory any more.
- */
-export function processSampleOf(name: string, stat: string, status: string) {
-  const [cpuSeconds, residentBytes] = [cpuSecondsIn(stat), residentBytesIn(status)];
+  const cpuSeconds = cpuSecondsIn(processFile(pid, 'stat'));
+  const residentBytes = residentBytesIn(processFile(pid, 'status'));
   return cpuSeconds === undefined || residentBytes === undefined ? undefined : { name, cpuSeconds, residentBytes };
 }
 
 // Files of /proc as figures. The formats are those of proc(5) and of the kernel's documentation.
 
 /** The numbers after a word at the beginning of a line. Empty when it is missing. */
-export function numbersAfter(start: RegExp, text: string): readonly number[] {
+function numbersAfter(start: RegExp, text: string): readonly number[] {
   const found = start.exec(text);
   if (found === null) return [];
   const [line = ''] = text.slice(found.index + found[0].length).split('\n', 1);
@@ -176,7 +166,7 @@ export function numbersAfter(start: RegExp, text: string): readonly number[] {
 }
 
 /** Each protocol has two lines: the names of the figures, then the figures. NaN when it is missing. */
-export function column(protocol: string, name: string, text: string): number {
+function column(protocol: string, name: string, text: string): number {
   const [names = [], figures = []] = text
     .split('\n')
     .filter((line) => line.startsWith(`${protocol}: `))
@@ -185,7 +175,7 @@ export function column(protocol: string, name: string, text: string): number {
 }
 
 /** Times of all processors together since boot, from /proc/stat; in seconds. NaN on an unknown kernel. */
-export function cpuOf(stat: string) {
+function cpuOf(stat: string) {
   // `guest` is in `user` already, and `guest_nice` in `nice`: proc(5).
   const [user = NaN, nice = NaN, system = NaN, idle = NaN, iowait = NaN, irq = NaN, softirq = NaN, steal = NaN] =
     numbersAfter(/^cpu +/m, stat);
@@ -198,6 +188,6 @@ export function cpuOf(stat: string) {
 }
 
 /** A figure of /proc/meminfo in bytes. NaN when it is missing. */
-export function memoryBytes(name: string, meminfo: string): number {
+function memoryBytes(name: string, meminfo: string): number {
   return (numbersAfter(new RegExp(`^${name}: +`, 'm'), meminfo)[0] ?? NaN) * 1024;
 }

@@ -1,5 +1,5 @@
 import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
-import { type DomainSample, defined, type ReplicaSample } from './sample.ts';
+import type { DomainSample, ReplicaSample } from './sample.ts';
 
 /**
  * @param adminUrl `http://127.0.0.1:8081`; its /metrics needs no token.
@@ -52,17 +52,15 @@ export function replicaSampleOf(name: string, page: ReplicaPage, before?: Replic
     before !== undefined && seriesValue(before.series, START) === seriesValue(series, START) ? before : undefined;
   return {
     name,
-    ...defined({
-      cpuSeconds: seriesValue(series, 'process_cpu_seconds_total'),
-      residentBytes: seriesValue(series, 'process_resident_memory_bytes'),
-      loopUtilization: earlier && busyShareOf(earlier, page),
-      loopLagP99Ms: earlier && loopDelayMsOf(earlier.series, series, 0.99),
-      inFlight: seriesValue(series, 'serpcache_in_flight'),
-      inFlightMax: seriesValue(series, 'serpcache_in_flight_max'),
-      memoryBytes: sumOf(series, 'serpcache_tier_bytes'),
-      memoryMaxBytes: sumOf(series, 'serpcache_tier_max_bytes'),
-      memoryEvictions: sumOf(series, 'serpcache_tier_evictions_total'),
-    }),
+    cpuSeconds: seriesValue(series, 'process_cpu_seconds_total'),
+    residentBytes: seriesValue(series, 'process_resident_memory_bytes'),
+    loopUtilization: earlier && busyShareOf(earlier, page),
+    loopLagP99Ms: earlier && loopDelayMsOf(earlier.series, series, 0.99),
+    inFlight: seriesValue(series, 'serpcache_in_flight'),
+    inFlightMax: seriesValue(series, 'serpcache_in_flight_max'),
+    memoryBytes: sumOf(series, 'serpcache_tier_bytes'),
+    memoryMaxBytes: sumOf(series, 'serpcache_tier_max_bytes'),
+    memoryEvictions: sumOf(series, 'serpcache_tier_evictions_total'),
     domains: domainsOf(series),
     sheds: countsOf(series, 'serpcache_shed_total', 'reason'),
     misses: countsOf(series, 'serpcache_misses_total', 'reason'),
@@ -122,14 +120,12 @@ function domainOf(series: readonly Series[]): DomainSample {
     engineCalls: sum(calls),
     engineFailures: sum(calls.filter(([outcome]) => !ENGINE_PAGES.includes(outcome))),
     storeCommands: countsOf(series, 'serpcache_store_commands_total', 'outcome'),
-    ...defined({
-      engineInFlight: seriesValue(series, 'serpcache_engine_permits_in_flight'),
-      engineQueued: seriesValue(series, 'serpcache_engine_permits_queued'),
-      engineLimit: seriesValue(series, 'serpcache_engine_permits_limit'),
-      engineCeiling: seriesValue(series, 'serpcache_engine_permits_ceiling'),
-      breaker: seriesValue(series, 'serpcache_engine_breaker_state'),
-      flushedShare: seriesValue(series, 'serpcache_control_drill_flushed_ratio'),
-    }),
+    engineInFlight: seriesValue(series, 'serpcache_engine_permits_in_flight'),
+    engineQueued: seriesValue(series, 'serpcache_engine_permits_queued'),
+    engineLimit: seriesValue(series, 'serpcache_engine_permits_limit'),
+    engineCeiling: seriesValue(series, 'serpcache_engine_permits_ceiling'),
+    breaker: seriesValue(series, 'serpcache_engine_breaker_state'),
+    flushedShare: seriesValue(series, 'serpcache_control_drill_flushed_ratio'),
   };
 }
 

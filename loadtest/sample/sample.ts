@@ -58,10 +58,3 @@ export interface DomainSample {
   /** 0–1: share of the keys that a drill suppresses now. */
   readonly flushedShare?: number;
 }
-
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The members that are not undefined. */
-export function defined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>;
-}

@@ -63,7 +63,7 @@ export function createSampler(options: SamplerOptions) {
       replicas: replicaSamples.flat(),
       stores: storeSamples.flat(),
       processes: processSamples,
-      ...(host && { host }),
+      host,
     });
   };
 

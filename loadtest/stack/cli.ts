@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { relative } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { columns } from '../../src/commands/terminal.ts';
 import { MAX_REPLICAS, type PartPlan, partsOf, readPlan, type StackPlan, TOKEN_FILE } from './plan.ts';
 import { ageMs, findOwned, signalOwned } from './process.ts';
 import { processFile, residentBytesIn } from './processors.ts';
@@ -108,7 +109,7 @@ function status(plan: StackPlan): number {
     return [part.name, 'running', pids, String(part.port), shownAge(ageMs(first)), memory, log];
   });
   const head = ['PART', 'STATE', 'PID', 'PORT', 'AGE', 'MEMORY', 'LOG'];
-  console.log(aligned([head, ...rows]));
+  console.log(columns(rows, head));
   if (rows.some(([, state]) => state !== 'running')) return EXIT.failed;
   console.log(`\n${urls(plan)}`);
   return EXIT.passed;
@@ -126,18 +127,6 @@ function urls({ replicas: [first, ...others], prometheus }: StackPlan): string {
     ...(prometheus === undefined ? [] : [`prometheus    http://127.0.0.1:${prometheus.port}/`]),
     ...others.map(({ name, port, adminPort }) => `${name}   http://127.0.0.1:${port}/, admin ${adminPort}`),
   ].join('\n');
-}
-
-function aligned(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
 
 function shownAge(ms: number): string {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
-import { constants, existsSync } from 'node:fs';
-import { access, mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,47 +16,15 @@ const FETCHES = /(?:^|\+)auto$/;
 /** Neither folder has to be in PATH: the first is go.dev's, the second Debian's. */
 const GO_FOLDERS = ['/usr/local/go/bin', '/usr/bin'];
 
-interface BuiltProgram {
+interface GoProgram {
   readonly name: string;
+  /** As Go writes it: `v2.5.0`; for a folder, a text that tells one state of its sources from another. */
   readonly version: string;
+  /** The package of a published module, without version (`go.k6.io/k6`), or a folder of this project with a `go.mod`. */
+  readonly from: { readonly module: string } | { readonly folder: string };
   /** The oldest Go that builds it, `1.25`; absent: any. */
   readonly leastGo?: string;
   readonly limitMs: number;
-}
-
-/** A program of a published module. Its version is as Go writes it: `v2.5.0`. */
-interface GoProgram extends BuiltProgram {
-  /** The package that is built, without version: `go.k6.io/k6`. */
-  readonly module: string;
-}
-
-/** A program of this project. Its version tells one state of its sources from another. */
-interface OwnGoProgram extends BuiltProgram {
-  readonly folder: string;
-}
-
-/** Where Go comes from; tests have their own source. */
-export interface GoSource {
-  /** Paths in the order of preference. */
-  readonly atHand: () => Promise<readonly string[]>;
-  /** @returns undefined after success, else the reason and a command that helps, in one line. */
-  readonly install: (leastGo: string | undefined) => Promise<string | undefined>;
-}
-
-const MACHINE: GoSource = { atHand: () => inPath('go', GO_FOLDERS), install: installGo };
-
-/**
- * The path of a program that is built with Go, once, into the user's cache: with a Go on this machine that is new enough or
- * can fetch a newer one, else with Debian's own, which is installed.
- * @throws with one line that says which command helps, or with the words of Go.
- */
-export function goProgram(wanted: GoProgram, source: GoSource = MACHINE): Promise<string> {
-  return built(wanted, source, { args: ['install', `${wanted.module}@${wanted.version}`] });
-}
-
-/** The same for a folder of this project with a `go.mod`. */
-export function goBuild(wanted: OwnGoProgram, source: GoSource = MACHINE): Promise<string> {
-  return built(wanted, source, { args: ['install', '.'], cwd: wanted.folder });
 }
 
 /** Programs that are built or fetched once stay here. */
@@ -64,23 +32,25 @@ export function cacheFolder(): string {
   return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'serpcache');
 }
 
-async function built(
-  wanted: BuiltProgram,
-  source: GoSource,
-  build: { readonly args: readonly string[]; readonly cwd?: string },
-): Promise<string> {
-  const { name, version, limitMs } = wanted;
+/**
+ * The path of a program that is built with Go, once, into the user's cache: with a Go on this machine that is new enough or
+ * can fetch a newer one, else with Debian's own, which is installed.
+ * @throws with one line that says which command helps, or with the words of Go.
+ */
+export async function goProgram(wanted: GoProgram): Promise<string> {
+  const { name, version, from, limitMs } = wanted;
   const cache = cacheFolder();
   const program = join(cache, `${name}-${version}`);
-  if (await isProgram(program)) return program;
-  const go = await goFor(wanted, source);
+  if (isProgram(program)) return program;
+  const go = await goFor(wanted);
 
   await mkdir(cache, { recursive: true });
   const folder = await mkdtemp(join(cache, 'build-'));
   try {
     console.error(`serpcache: building ${name} ${version} with ${go}`);
     const env = { ...process.env, GOBIN: folder };
-    await run(go, [...build.args], { cwd: build.cwd, env, timeout: limitMs, maxBuffer: 4 * 2 ** 20 });
+    const [what, cwd] = 'module' in from ? [`${from.module}@${version}`] : ['.', from.folder];
+    await run(go, ['install', what], { cwd, env, timeout: limitMs, maxBuffer: 4 * 2 ** 20 });
     // Go names it by the module's last word.
     const [built] = await readdir(folder);
     if (built === undefined) throw new Error('Go built nothing');
@@ -95,35 +65,35 @@ async function built(
 }
 
 /** Whether a file may be executed. Every folder may, so it has to be a file. */
-export async function isProgram(file: string): Promise<boolean> {
+export function isProgram(file: string): boolean {
   try {
-    await access(file, constants.X_OK);
-    return (await stat(file)).isFile();
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
   } catch {
     return false;
   }
 }
 
 /** The paths of programs with this name, in the order of PATH. */
-export async function inPath(name: string, further: readonly string[] = []): Promise<readonly string[]> {
+export function inPath(name: string, further: readonly string[] = []): readonly string[] {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''), ...further];
   const files = [...new Set(folders)].map((folder) => join(folder, name));
-  const there = await Promise.all(files.map(isProgram));
-  return files.filter((_, at) => there[at]);
+  return files.filter(isProgram);
 }
 
 type Go = Awaited<ReturnType<typeof ask>>;
 
-async function goFor({ name, leastGo }: BuiltProgram, { atHand, install }: GoSource): Promise<string> {
-  const candidates = async (): Promise<readonly Go[]> => Promise.all((await atHand()).map(ask));
-  const before = await candidates();
-  const suited = suitedGo(before, leastGo);
+async function goFor({ name, leastGo }: GoProgram): Promise<string> {
+  const candidates = async (): Promise<readonly Go[]> => Promise.all(inPath('go', GO_FOLDERS).map(ask));
+  let found = await candidates();
+  let suited = suitedGo(found, leastGo);
+  const problem = suited === undefined ? await installGo(leastGo) : undefined;
+  if (suited === undefined && problem === undefined) {
+    found = await candidates();
+    suited = suitedGo(found, leastGo);
+  }
   if (suited !== undefined) return suited;
-  const problem = await install(leastGo);
-  const found = problem === undefined ? await candidates() : before;
-  const installed = suitedGo(found, leastGo);
-  if (installed !== undefined) return installed;
-  const needed = leastGo === undefined ? 'Go' : `Go ${leastGo} or newer`;
+  const needed = neededWords(leastGo);
   const has = found.map(({ path, version = 'no Go', toolchain }) => {
     const isKept = toolchain !== '' && !FETCHES.test(toolchain);
     return `${path} is ${version}${isKept ? ` and GOTOOLCHAIN=${toolchain} keeps it from fetching another` : ''}`;
@@ -131,6 +101,10 @@ async function goFor({ name, leastGo }: BuiltProgram, { atHand, install }: GoSou
   throw new Error(
     `${name} is built with ${needed}, and ${has.join(', ') || 'there is none'}: ${problem ?? `install ${needed}`}`,
   );
+}
+
+function neededWords(leastGo: string | undefined): string {
+  return leastGo === undefined ? 'Go' : `Go ${leastGo} or newer`;
 }
 
 /** Prefers a Go that is new enough to one that has to fetch another. */
@@ -170,8 +144,8 @@ export function isAtLeast(version: string, least: string): boolean {
 async function installGo(leastGo: string | undefined): Promise<string | undefined> {
   const toolchain = process.env['GOTOOLCHAIN'] || 'auto';
   // Debian's Go is an old one: it has to be allowed to fetch another.
-  if (leastGo !== undefined && !FETCHES.test(toolchain)) return `unset GOTOOLCHAIN, or install Go ${leastGo} or newer`;
-  if (!existsSync('/usr/bin/apt-get')) return `install Go${leastGo === undefined ? '' : ` ${leastGo} or newer`}`;
+  if (leastGo !== undefined && !FETCHES.test(toolchain)) return `unset GOTOOLCHAIN, or install ${neededWords(leastGo)}`;
+  if (!existsSync('/usr/bin/apt-get')) return `install ${neededWords(leastGo)}`;
   const script = join(import.meta.dirname, 'install.ts');
   console.error('serpcache: no Go here is new enough: installing golang-go');
   try {

@@ -3,11 +3,12 @@
  * that are missing: `node loadtest/stack/install.ts [redis valkey sphinx …]`, all of them without arguments.
  */
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { EXIT, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { candidateIn, withBackports } from './archive.ts';
+import { isProgram } from './go-program.ts';
 import { PARTS, type Part } from './parts.ts';
 
 /** Every user may open it and it is there on every Debian: the lock is one per machine, like the package database. */
@@ -41,19 +42,12 @@ function main(): number {
   if (unknown.length > 0) {
     throw new UsageError(`no part "${unknown.join(', ')}"; allowed: ${PARTS.map(({ name }) => name).join(', ')}`);
   }
-  const missing = missingParts();
+  const wanted = PARTS.filter(({ name, byNameOnly }) => (names.length === 0 ? !byNameOnly : names.includes(name)));
+  const missing = wanted.filter((part) => lackingOf(part).length > 0);
   if (missing.length === 0) return 0;
   const packages = missing.flatMap((part) => part.packages).join(' ');
   if (!existsSync('/usr/bin/apt-get')) return fail(`no apt-get here; install what Debian calls ${packages}`);
   return locked ? install(missing) : runLocked(missing);
-}
-
-function missingParts(): Part[] {
-  const wanted =
-    names.length === 0
-      ? PARTS.filter(({ byNameOnly }) => !byNameOnly)
-      : PARTS.filter((part) => names.includes(part.name));
-  return wanted.filter((part) => lackingOf(part).length > 0);
 }
 
 /** In words: programs, files, or a package that is too old. */
@@ -64,16 +58,6 @@ function lackingOf({ programs, files = [], packages: [main = ''], least }: Part)
     ...files.filter((file) => !existsSync(file)),
     ...(least === undefined || isAtLeast(installedVersion(main), least) ? [] : [`${main} ${least}`]),
   ];
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    // Every folder is executable.
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }
 
 /** Runs this file again as root, one at a time on this machine. A process that waited finds nothing left to do. */
@@ -95,18 +79,21 @@ function install(missing: readonly Part[]): number {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
   try {
     const failed = new Set<string>();
+    const note = ({ name, packages }: Part, problem: string): void => {
+      if (problem !== '') failed.add(`cannot install ${name} (${packages.join(', ')}): ${problem}`);
+    };
     const plain = missing.filter((part) => part.backports === undefined);
     const late = missing.filter((part) => part.backports !== undefined);
     apt([], ['update']);
     const batch = plain.flatMap((part) => part.packages);
     // One part at a time: a part that cannot be installed is named, and does not prevent the others.
     if (batch.length > 0 && apt([], installCommand(batch), 'quiet') !== '') {
-      for (const part of plain) note(failed, part, apt([], installCommand(part.packages)));
+      for (const part of plain) note(part, apt([], installCommand(part.packages)));
     }
-    for (const part of late) note(failed, part, installLate(part, folder));
-    if (failed.size === 0)
-      for (const part of missing) for (const lack of lackingOf(part)) failed.add(whyNot(part, lack));
-    return failed.size === 0 ? 0 : fail([...failed].join('\nserpcache: '));
+    for (const part of late) note(part, installLate(part, folder));
+    const lacking = missing.flatMap((part) => lackingOf(part).map((lack) => whyNot(part, lack)));
+    const faults = failed.size > 0 ? failed : new Set(lacking);
+    return faults.size === 0 ? 0 : fail([...faults].join('\nserpcache: '));
   } finally {
     release();
     disableUnits(missing);
@@ -114,14 +101,11 @@ function install(missing: readonly Part[]): number {
   }
 }
 
-function note(failed: Set<string>, part: Part, problem: string): void {
-  if (problem !== '') failed.add(`cannot install ${part.name} (${part.packages.join(', ')}): ${problem}`);
-}
-
 /** From the machine's own suites when one has it new enough, else from backports. @returns '' or why it failed. */
 function installLate({ packages, least }: Part, folder: string): string {
   const [main = ''] = packages;
-  const isThere = (options: readonly string[]): boolean => isAtLeast(candidate(main, options), least);
+  const isThere = (options: readonly string[]): boolean =>
+    isAtLeast(candidateIn(output('apt-cache', [...options, 'policy', main])), least);
   if (isThere([])) return apt([], installCommand(packages));
   const backports = withBackports(folder);
   if (typeof backports === 'string') return backports;
@@ -130,10 +114,6 @@ function installLate({ packages, least }: Part, folder: string): string {
   const options = least === undefined ? backports.options : backports.preferred;
   if (least !== undefined && !isThere(options)) return `not even backports have ${main} ${least} or newer`;
   return apt(options, installCommand(packages));
-}
-
-function candidate(name: string, options: readonly string[]): string | undefined {
-  return candidateIn(output('apt-cache', [...options, 'policy', name]));
 }
 
 function installedVersion(name: string): string | undefined {

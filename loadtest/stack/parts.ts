@@ -1,3 +1,6 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
 /** A program of Debian's archive that tests, loads or checks start. */
 export interface Part {
   readonly name: string;
@@ -67,3 +70,10 @@ export const PARTS: readonly Part[] = [
   { name: 'openssl', packages: ['openssl'], programs: ['openssl'] },
   { name: 'prometheus', packages: ['prometheus'], programs: ['prometheus', 'promtool'] },
 ];
+
+/** Installs those that are missing; the installer says what it does. @throws when one of them cannot be installed */
+export function installParts(names: readonly string[]): void {
+  const installer = join(import.meta.dirname, 'install.ts');
+  const { status } = spawnSync(process.execPath, [installer, ...names], { stdio: 'inherit' });
+  if (status !== 0) throw new Error('a server of the stack cannot be installed, see above');
+}

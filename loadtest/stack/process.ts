@@ -35,7 +35,7 @@ export async function startProcess(options: ProcessOptions) {
     cwd: options.cwd,
     env: { ...process.env, ...options.env },
     stdio: ['ignore', log, log],
-    detached: options.detached ?? false,
+    detached: options.detached,
   });
   closeSync(log);
   let failure: string | undefined;

@@ -10,12 +10,6 @@ interface PrometheusConfiguration {
   readonly ruleFiles: readonly string[];
 }
 
-interface PrometheusOptions extends PrometheusConfiguration {
-  readonly logFile: string;
-  readonly port: number;
-  readonly detached?: boolean;
-}
-
 /** A person who looks at a local stack does not wait for figures, and an alert is seen within seconds. */
 const INTERVAL = '2s';
 const KEPT = '2d';
@@ -44,9 +38,12 @@ export function configurePrometheus({ folder, targets, ruleFiles }: PrometheusCo
 }
 
 /** Listens on loopback; k6 may write its figures there. @throws with the end of its log when it does not start. */
-export async function startPrometheus(options: PrometheusOptions) {
-  const { folder, logFile, port, detached } = options;
-  const configFile = configurePrometheus(options);
+export async function startPrometheus(
+  { logFile, port, ...own }: PrometheusConfiguration & { readonly logFile: string; readonly port: number },
+  detached = false,
+) {
+  const configFile = configurePrometheus(own);
+  const { folder } = own;
   return startProcess({
     name: 'prometheus',
     command: 'prometheus',

@@ -48,7 +48,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
   const { host = LOOPBACK } = options;
   const logFile = join(options.directory, 'server.log');
   const args = argumentsOf(options);
-  const { username, password } = options.operator ?? (options.acl === undefined ? {} : ADMIN);
+  const { username, password } = options.operator ?? (options.acl && ADMIN) ?? {};
   let running: RunningProcess | undefined;
 
   const onConnection = async (use: (client: Redis) => Promise<unknown>): Promise<unknown> => {
@@ -60,8 +60,9 @@ export async function startRedisNode(options: RedisNodeOptions) {
       protocol: 2,
       retryStrategy: null,
       commandTimeout: 5000,
-      ...(username !== undefined && password !== undefined && { username, password }),
-      ...(options.tls && { tls: { ca: options.tls.ca } }),
+      username,
+      password,
+      tls: options.tls && { ca: options.tls.ca },
     });
     client.on('error', () => {}); // `connect` and `call` reject with it
     try {
@@ -180,52 +181,15 @@ export type Certificates = Awaited<ReturnType<typeof makeCertificates>>;
  */
 export async function makeCertificates(directory: string) {
   const file = (name: string): string => join(directory, name);
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  const days = ['-days', '1'];
-  await run('openssl', [
-    'req',
-    '-x509',
-    ...curve,
-    ...days,
-    '-subj',
-    '/CN=serpcache test CA',
-    '-keyout',
-    file('ca.key'),
-    '-out',
-    file('ca.crt'),
-  ]);
-  await run('openssl', [
-    'req',
-    ...curve,
-    '-subj',
-    '/CN=localhost',
-    '-keyout',
-    file('server.key'),
-    '-out',
-    file('server.csr'),
-  ]);
+  const openssl = (words: string, ...more: readonly string[]) => run('openssl', [...words.split(' '), ...more]);
+  const curve = '-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes';
+  const [caFile, keyFile, certFile] = [file('ca.crt'), file('server.key'), file('server.crt')];
+  const ca = ['-subj', '/CN=serpcache test CA', '-keyout', file('ca.key'), '-out', caFile];
+  await openssl(`req -x509 ${curve} -days 1`, ...ca);
+  await openssl(`req ${curve} -subj /CN=localhost`, '-keyout', keyFile, '-out', file('server.csr'));
   // Node checks the address it dials against the alternative names only; a cluster is dialled by address.
   writeFileSync(file('names.ext'), 'subjectAltName=IP:127.0.0.1,DNS:localhost\n');
-  await run('openssl', [
-    'x509',
-    '-req',
-    '-in',
-    file('server.csr'),
-    '-CA',
-    file('ca.crt'),
-    '-CAkey',
-    file('ca.key'),
-    '-CAcreateserial',
-    ...days,
-    '-extfile',
-    file('names.ext'),
-    '-out',
-    file('server.crt'),
-  ]);
-  return {
-    ca: readFileSync(file('ca.crt'), 'utf8'),
-    caFile: file('ca.crt'),
-    certFile: file('server.crt'),
-    keyFile: file('server.key'),
-  };
+  const signing = ['-in', file('server.csr'), '-CA', caFile, '-CAkey', file('ca.key'), '-extfile', file('names.ext')];
+  await openssl('x509 -req -CAcreateserial -days 1', ...signing, '-out', certFile);
+  return { ca: readFileSync(caFile, 'utf8'), caFile, certFile, keyFile };
 }

@@ -142,7 +142,7 @@ async function together(
       return node;
     };
     await start(add, nodes);
-    return { nodes, stop, ...(tls && { ca: tls.ca }) };
+    return { nodes, stop, ca: tls?.ca };
   } catch (error) {
     await stop();
     throw error;
@@ -151,10 +151,10 @@ async function together(
 
 type Check = (node: RedisNode) => Promise<boolean>;
 
-const all = async (nodes: readonly RedisNode[], check: Check): Promise<boolean> =>
+export const all = async (nodes: readonly RedisNode[], check: Check): Promise<boolean> =>
   (await Promise.all(nodes.map(check))).every(Boolean);
 /** With `cluster-require-full-coverage no` a node is ok before it knows the slots of the others. */
-const clusterOk: Check = async (node) => {
+export const clusterOk: Check = async (node) => {
   const info = String(await node.command('CLUSTER', 'INFO'));
   return info.includes('cluster_state:ok') && info.includes('cluster_slots_ok:16384');
 };
@@ -167,7 +167,8 @@ const clusterKnows =
       .split('\n');
     return lines.length === count && !lines.some((line) => /handshake|noaddr/.test(line));
   };
-const linkUp: Check = async (node) =>
+/** Whether a replica is in step with its master. */
+export const linkUp: Check = async (node) =>
   String(await node.command('INFO', 'replication')).includes('master_link_status:up');
 
 /** Polls until true. @throws after `timeoutMs`, with `what` in the message */

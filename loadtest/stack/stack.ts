@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { installParts } from './parts.ts';
 import {
   BUILT_FILE,
   builtEngine,
@@ -15,7 +15,7 @@ import {
 import { accepts, endOwned, findOwned, signalOwned, startProcess } from './process.ts';
 import { configurePrometheus, startPrometheus } from './prometheus.ts';
 import { startCluster } from './redis.ts';
-import { startRedisNode } from './redis-node.ts';
+import { type Flavour, startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
 
 /** Reports progress in a few words. */
@@ -37,9 +37,7 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
     ...(serverOf(plan) === SPHINX ? ['sphinx'] : []),
     ...(plan.prometheus === undefined ? [] : ['prometheus']),
   ];
-  const install = join(import.meta.dirname, 'install.ts');
-  const installed = spawnSync(process.execPath, [install, ...wanted], { stdio: 'inherit' });
-  if (installed.status !== 0) throw new Error('a server of the stack cannot be installed, see above');
+  installParts(wanted);
   for (const { nodes, folder } of plan.clusters.filter((cluster) => !isFormed(cluster))) await remove(nodes, folder);
   await checkPorts(partsOf(plan).filter((part) => !isRunning(part)));
   mkdirSync(plan.folder, { recursive: true });
@@ -77,7 +75,7 @@ export async function startPart(plan: StackPlan, part: PartPlan, say: Say): Prom
   if (part === plan.prometheus) return upPrometheus(plan, say);
   const cluster = plan.clusters.find(({ nodes }) => nodes.includes(part));
   if (cluster === undefined || !isFormed(cluster)) throw new Error(`${part.name} has no cluster yet: run \`up\` first`);
-  await startNode(cluster, part, say);
+  await startNode(cluster.flavour, part, say);
 }
 
 export async function stopPart(part: PartPlan, graceMs?: number): Promise<void> {
@@ -95,7 +93,7 @@ function isRunning(part: PartPlan): boolean {
 
 async function upCluster(cluster: ClusterPlan, say: Say): Promise<void> {
   if (isFormed(cluster)) {
-    for (const node of cluster.nodes) if (!isRunning(node)) await startNode(cluster, node, say);
+    for (const node of cluster.nodes) await startNode(cluster.flavour, node, say);
     return;
   }
   say(`${cluster.domain}: a ${cluster.flavour} cluster of ${cluster.nodes.length}`);
@@ -109,17 +107,14 @@ async function upCluster(cluster: ClusterPlan, say: Say): Promise<void> {
   writeFileSync(formedFile(cluster), '');
 }
 
-async function startNode(cluster: ClusterPlan, node: PartPlan, say: Say): Promise<void> {
-  say(`${node.name}: starting`);
-  await startRedisNode({ flavour: cluster.flavour, port: node.port, directory: node.folder, detached: true });
+async function startNode(flavour: Flavour, part: PartPlan, say: Say, config: readonly string[] = []): Promise<void> {
+  if (isRunning(part)) return;
+  say(`${part.name}: starting`);
+  await startRedisNode({ flavour, port: part.port, directory: part.folder, config, detached: true });
 }
 
-async function upControl({ control }: StackPlan, say: Say): Promise<void> {
-  if (isRunning(control)) return;
-  say('control: starting');
-  const { port, folder } = control;
-  const config = ['maxmemory 64mb', 'maxmemory-policy noeviction'];
-  await startRedisNode({ flavour: 'redis', port, directory: folder, config, detached: true });
+function upControl({ control }: StackPlan, say: Say): Promise<void> {
+  return startNode('redis', control, say, ['maxmemory 64mb', 'maxmemory-policy noeviction']);
 }
 
 /** Written when the nodes have met: an `up` that was interrupted before leaves nothing worth keeping. */
@@ -195,7 +190,7 @@ async function upPrometheus({ prometheus, replicas }: StackPlan, say: Say): Prom
     return;
   }
   say('prometheus: starting');
-  await startPrometheus({ ...prometheus, targets, detached: true });
+  await startPrometheus({ ...prometheus, targets }, true);
 }
 
 /** A node's bus listens 10000 above its port. */

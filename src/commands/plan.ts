@@ -43,7 +43,7 @@ export const plan: Command = {
   takes: { min: 0, max: 0 },
   details: [
     'Inputs that are not given come from the configuration, else from measurements of this project; each is shown with its',
-    'source. It asks no service. npm run plan:check compares its figures with a measured local stack.',
+    'source. It asks no service. src/operations/capacity/README.md shows its figures beside a measured stack.',
     'Exit status 0: every resource has its reserve at the rate, while one process is away. 1: one has not. 2: an input is missing.',
   ],
   run: async (args, context) => {

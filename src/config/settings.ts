@@ -68,7 +68,7 @@ export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly candidates: readonly NamedStoreSettings[];
   readonly engine: EngineSettings;
   readonly patienceMs: number;
-  /** Defences that are turned off. No setting fills it; `test/faults/without-defences.mjs` does, to measure the effect of each. */
+  /** Defences that are turned off. No setting fills it; tests do, to see what each is worth. */
   readonly disabledDefences: readonly string[];
 }
 

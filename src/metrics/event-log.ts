@@ -19,6 +19,13 @@ interface EventLogOptions {
 
 type EventLog = Omit<Observers, 'observeRequest' | 'observeConnection' | 'observePopularity'>;
 
+/** The kinds of events that can be a line, where most events are of other kinds. */
+export const LOGGED_KINDS = {
+  observeStore: ['breaker', 'connection', 'topology'],
+  observeSearch: ['backfill', 'engine'],
+  observeGuard: ['breaker'],
+} as const;
+
 /** Maximum number of lines per second. Every domain tries each unreachable node many times a second. */
 const CONNECTION_LINES = 5;
 /** A store that is away fails many times a second for one reason: one line says it, and one more after this time. */

@@ -4,10 +4,8 @@ import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
 import type { ConnectionEvent, TokenEvent } from '../http/transport/events.ts';
 import type { DoctorEvent } from '../operations/doctor/doctor.ts';
-import { BIG_PAGE_BYTES, type DomainCounts } from '../operations/doctor/facts.ts';
 import type { DrillEvent } from '../operations/drills/drills.ts';
 import type { FlushEvent } from '../operations/flush/flush.ts';
-import { DURATION_BOUNDS_MS } from '../operations/meter/figures.ts';
 import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { WarmEvent } from '../operations/warm/warm.ts';
 import type { PopularityEvent } from '../popularity/shared.ts';
@@ -17,7 +15,7 @@ import type { TracingEvent } from '../tracing/delivery.ts';
 
 /**
  * The events of all rooms, each with the callback that reads them; `domain` is given where the event does not name it. The
- * counters read all of them, the log, the doctor's counts and the meters some.
+ * counters read all of them, the log and the meters some.
  */
 export interface Observers {
   /** Once per search, L1 hits included. */
@@ -36,97 +34,4 @@ export interface Observers {
   readonly observeShadow: (event: ShadowEvent) => void;
   readonly observeDoctor: (event: DoctorEvent) => void;
   readonly observeTracing: (event: TracingEvent) => void;
-}
-
-/** Counts the events of each domain that the meter does not count, since the start of the process. For the doctor. */
-export interface EventCounts {
-  /** Events of other names than those of domains (`control`, `counters`) are not counted. */
-  readonly observers: Pick<Observers, 'observeSearch' | 'observeStore' | 'observeGuard'>;
-  /** Zeroes for an unknown domain. */
-  readonly read: (domain: string) => DomainCounts;
-}
-
-/** The reasons and results are of closed unions, which bound the maps. */
-interface RunningCounts {
-  readonly shed: Map<string, number>;
-  readonly permits: { count: number; waitedMs: number };
-  readonly reads: Map<string, number>;
-  readonly readDurations: Float64Array;
-  readonly misses: Map<string, number>;
-  readonly pages: { count: number; bytes: number; big: number; largestBytes: number };
-}
-
-const BOUNDS = Float64Array.from(DURATION_BOUNDS_MS);
-
-export function createEventCounts(domains: readonly string[]): EventCounts {
-  const counts = new Map(domains.map((domain) => [domain, zeroes()]));
-  return {
-    observers: {
-      observeSearch: (event) => {
-        const own = counts.get(event.domain);
-        if (own !== undefined) noteSearch(own, event);
-      },
-      observeStore: (domain, event) => {
-        const own = counts.get(domain);
-        if (own !== undefined) noteRead(own, event);
-      },
-      observeGuard: (domain, event) => {
-        const own = counts.get(domain);
-        if (own !== undefined) notePermit(own, event);
-      },
-    },
-    read: (domain) => {
-      const { shed, permits, reads, readDurations, misses, pages } = counts.get(domain) ?? zeroes();
-      return {
-        shed: Object.fromEntries(shed),
-        permits: { ...permits },
-        reads: Object.fromEntries(reads),
-        readDurations: [...readDurations],
-        misses: Object.fromEntries(misses),
-        pages: { ...pages },
-      };
-    },
-  };
-}
-
-function zeroes(): RunningCounts {
-  return {
-    shed: new Map(),
-    permits: { count: 0, waitedMs: 0 },
-    reads: new Map(),
-    readDurations: new Float64Array(BOUNDS.length + 1),
-    misses: new Map(),
-    pages: { count: 0, bytes: 0, big: 0, largestBytes: 0 },
-  };
-}
-
-function noteSearch({ misses, pages }: RunningCounts, event: SearchEvent): void {
-  if (event.kind === 'miss') add(misses, event.reason);
-  if (event.kind !== 'stored' || event.tier !== 'l2') return;
-  pages.count += 1;
-  pages.bytes += event.bytes;
-  if (event.bytes > BIG_PAGE_BYTES) pages.big += 1;
-  if (event.bytes > pages.largestBytes) pages.largestBytes = event.bytes;
-}
-
-/** Runs for every command of a store. */
-function noteRead({ reads, readDurations }: RunningCounts, event: StoreEvent): void {
-  if (event.kind !== 'command' || event.operation !== 'read') return;
-  add(reads, event.result);
-  // The others were refused without being sent, or ended with their connection: they say nothing about the deadline.
-  if (event.result !== 'value' && event.result !== 'absent' && event.result !== 'store-slow') return;
-  let bucket = 0;
-  while (bucket < BOUNDS.length && event.durationMs > (BOUNDS[bucket] ?? 0)) bucket += 1;
-  readDurations[bucket] = (readDurations[bucket] ?? 0) + 1;
-}
-
-function notePermit({ shed, permits }: RunningCounts, event: GuardEvent): void {
-  if (event.kind === 'shed') add(shed, event.why);
-  if (event.kind !== 'permit') return;
-  permits.count += 1;
-  permits.waitedMs += event.queuedMs;
-}
-
-function add(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
 }

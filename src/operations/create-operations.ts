@@ -11,7 +11,6 @@ import type { DomainStatus } from '../search/status.ts';
 import type { Audit } from './audit/audit.ts';
 import { openServiceDoctor, type Probes } from './doctor/create-doctor.ts';
 import type { DoctorEvent } from './doctor/doctor.ts';
-import type { DomainCounts } from './doctor/facts.ts';
 import { createDrills } from './drills/create-drills.ts';
 import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
@@ -38,7 +37,7 @@ interface OperatedDomain<Prepared> {
   readonly store?: OperatedStore;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
   readonly storedName: (key: string) => RuledName;
-  readonly meter: Pick<Meter, 'read'>;
+  readonly meter: Pick<Meter, 'read' | 'counts'>;
   readonly status: () => DomainStatus;
   readonly patienceMs: number;
   readonly pagesOf: (typed: string) => QueryPages;
@@ -59,9 +58,8 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly observeWarm: (event: WarmEvent) => void;
   readonly observeShadow: (event: ShadowEvent) => void;
   readonly observeDoctor: (event: DoctorEvent) => void;
-  /** The doctor's view of everything beside this process, and its counts of this one. */
+  /** The doctor's view of everything beside this process. */
   readonly probes: Probes;
-  readonly counts: (domain: string) => DomainCounts;
   /** The delay of the event loop, and the delay above which only searches in memory are answered. */
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
 }

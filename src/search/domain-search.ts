@@ -9,7 +9,6 @@ import { createTiers, isDenied } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
 import type { EngineHealth } from '../resilience/engine-health.ts';
 import type { Runtime } from '../runtime.ts';
-import { createTierAnswers } from './answer.ts';
 import type { SearchDomain } from './domain.ts';
 import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
@@ -149,18 +148,17 @@ export function createDomain(options: DomainOptions): Domain {
     tracer: options.tracer,
   });
   const refresh = createRefresh({ ...common, loader, hasStore: tiers.hasStore, revivals: guard.revivals });
-  const tierAnswers = createTierAnswers({ engineTroubled: guard.troubled, refreshStale: refresh.stale, clock });
   const missPath = createMissPath({
     ...common,
     tiers,
-    tierAnswers,
     loader,
     lifeboat: lifeboat && createLifeboat({ ...common, lifetimes, compression, hides: rules.hides, ...lifeboat }),
   });
   const readPath = createReadPath({
     tiers,
-    tierAnswers,
     missPath,
+    engineTroubled: guard.troubled,
+    refreshStale: refresh.stale,
     nodeOf: (storeName) => store?.locate(storeName).node,
     note: popularity.note,
     batchConcurrency: guard.limiter.max,

@@ -3,51 +3,36 @@ import type { Lookup, Tiers } from '../cache/tiers.ts';
 import { within } from '../resilience/guard.ts';
 import { type NoPageReason, REASONS, SearchError } from '../resilience/search-error.ts';
 import { type Clock, createBoundedMap } from '../runtime.ts';
-import { type Answer, answerOf, forwarded, HIT, type Lookups, missReason, type TierAnswers } from './answer.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Lifeboat } from './lifeboat.ts';
 import type { Loader, LoadJoin } from './load.ts';
+import {
+  type Answer,
+  type AnswerMiss,
+  answerOf,
+  forwarded,
+  HIT,
+  type Lookups,
+  missReason,
+  type SearchClient,
+} from './read-path.ts';
 import { inSpan, type Span, untilSettled } from './trace.ts';
 
 /**
- * A search that neither tier could answer: it reads L1 again, joins or starts the key's load, and waits for it. When
+ * A search that neither tier could answer: it joins or starts the key's load, and waits for it. When
  * the load gives no page in time, the search ends with the first of these that exists: a stale page, a page of the
  * lifeboat, the refusal.
  */
 export interface MissPath {
-  /** @param deadlineAtMs monotonic: the client leaves then. @throws SearchError */
-  readonly answer: (
-    prepared: PreparedSearch,
-    lookups: Lookups,
-    client: SearchClient,
-    deadlineAtMs: number,
-  ) => Promise<Answer>;
+  readonly answer: AnswerMiss;
   /** The last miss of a key in this process, if it is remembered. */
   readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
-}
-
-/** The part of a search that belongs to its client, not to its key. Members are called as methods. */
-export interface SearchClient {
-  /** Called once for each search that L1 does not answer. False: the process has no room; refused with `busy`. */
-  admit?(prepared: PreparedSearch): boolean;
-  /**
-   * Called when an engine would have to be asked for this client; false refuses with `over-budget`, unless a stale entry
-   * may be served. Hits, stale entries and joins of running loads are free. Absent: the misses are not limited.
-   */
-  mayMiss?(prepared: PreparedSearch): boolean;
-  /** Called once at the end of each admitted search, before its answer is delivered. */
-  settle?(prepared: PreparedSearch, result: unknown): void;
-  /** For an operator: asks the engine whatever the tiers hold, and overwrites both. */
-  readonly bypass?: boolean;
-  /** The span above the stages of this search; absent where it is not traced. */
-  readonly span?: Span | undefined;
 }
 
 interface MissPathOptions {
   readonly domain: string;
   readonly tiers: Tiers;
-  readonly tierAnswers: TierAnswers;
   readonly loader: Pick<Loader, 'load' | 'reload' | 'isLoading'>;
   readonly lifeboat?: Lifeboat;
   /** The engine's deadline: the maximum time that a client waits for one engine call. */
@@ -81,7 +66,7 @@ interface Miss {
 }
 
 export function createMissPath(options: MissPathOptions): MissPath {
-  const { domain, tiers, tierAnswers, loader, lifeboat, deadlineMs, clock, observe } = options;
+  const { domain, tiers, loader, lifeboat, deadlineMs, clock, observe } = options;
   const lastMisses = createBoundedMap<{ reason: MissReason; atMs: number }>(REMEMBERED_KEYS);
   const notStorable = createBoundedMap<true>(REMEMBERED_KEYS);
   const pauses = createBoundedMap<{ untilMs: number; status: ForwardStatus }>(REMEMBERED_KEYS);
@@ -96,12 +81,7 @@ export function createMissPath(options: MissPathOptions): MissPath {
   const pauseLoads = ({ prepared }: Miss, status: ForwardStatus): void =>
     pauses.set(prepared.key, { untilMs: clock.monotonicMs() + PAUSE_AFTER_WORSE_MS, status });
 
-  const answer: MissPath['answer'] = async (prepared, lookups, client, deadlineAtMs) => {
-    // L1 again: while the store was read, or a batch waited for its turn, another request may have filled it. Nothing
-    // is awaited between this lookup and the join of the load, so no page can arrive in between: either it is in L1
-    // already, or its load is still running and is joined.
-    const near = client.bypass === true ? undefined : tierAnswers.fromL1(prepared, tiers.fromMemory(prepared));
-    if (near !== undefined) return near;
+  const answer: AnswerMiss = async (prepared, lookups, client, deadlineAtMs) => {
     const miss = recordMiss(prepared, lookups);
     const pause = pauses.get(prepared.key);
     if (pause !== undefined && clock.monotonicMs() < pause.untilMs) {

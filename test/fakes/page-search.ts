@@ -1,9 +1,9 @@
 import type { Clock } from '../../src/runtime.ts';
-import type { Answer } from '../../src/search/answer.ts';
 import { canonicalText, dateText } from '../../src/search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../src/search/domain.ts';
 import type { FacetCount, ResultPage, SearchResult } from '../../src/search/engine.ts';
 import type { PreparedSearch } from '../../src/search/key.ts';
+import type { Answer } from '../../src/search/read-path.ts';
 import { createFakeSearch, type FakeSearch } from './search.ts';
 
 /** Domains with a catalogue small enough to read and large enough to page, filter and sort. */

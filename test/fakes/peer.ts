@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Backend, Peer, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
+import type { Backend } from '../../loadtest/labs/peers/backend.ts';
+import type { Peer, RunningPeer } from '../../loadtest/labs/peers/peer.ts';
 
 export interface FakePeerOptions {
   readonly name?: string;
@@ -61,9 +62,7 @@ async function serve(port: number, pageOf: (path: string) => Promise<string>, cl
 }
 
 /** A fake engine that answers every search with the same page, or with 503 while it is dead. */
-export async function fakeBackend(
-  pageBytes = 4096,
-): Promise<Backend & { readonly stop: () => Promise<void>; readonly delayMs: () => number }> {
+export async function fakeBackend(pageBytes = 4096): Promise<Backend & { readonly delayMs: () => number }> {
   let [searches, delayMs, isDead] = [0, 0, false];
   const answer = (response: ServerResponse): void => {
     response.writeHead(isDead ? 503 : 200).end(isDead ? 'dead' : 'x'.repeat(pageBytes));
@@ -83,10 +82,10 @@ export async function fakeBackend(
       delayMs = ms;
     },
     delayMs: () => delayMs,
-    die: () => {
+    die: async () => {
       isDead = true;
     },
-    revive: () => {
+    revive: async () => {
       isDead = false;
     },
     texts: (count) => Array.from({ length: count }, (_, at) => `search ${at}`),

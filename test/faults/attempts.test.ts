@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EXIT } from '../../src/commands/arguments.ts';
-import type { Figure, Holds } from './figures/figure.ts';
 import { runMatrix } from './matrix.ts';
 import type { Report } from './report.ts';
 import { reportWith } from './report-fixture.ts';
@@ -13,7 +12,11 @@ import { type Harness, type Row, WarmUpError } from './row.ts';
 const NO_TRACE = { found: false, evidence: 'process: runs → runs' };
 
 /** Runs the matrix on one row whose attempts give these reports in turn; an Error is thrown. */
-async function runOf(attempts: readonly (Report | Error)[], over: Partial<Row> = {}, figures: Figure[] = []) {
+async function runOf(
+  attempts: readonly (Report | Error)[],
+  over: Partial<Row> = {},
+  startHarness = async () => ({ stop: async () => undefined }) as Harness,
+) {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-tries-'));
   const jsonFile = join(directory, 'out.json');
   const lines: string[] = [];
@@ -26,26 +29,23 @@ async function runOf(attempts: readonly (Report | Error)[], over: Partial<Row> =
     ...over,
   };
   try {
-    const status = await runMatrix(
-      { rows: attempts.length === 0 ? [] : [row], figures },
-      {
-        checkout: directory,
-        repeat: 1,
-        seed: 7,
-        jsonFile,
-        print: (line) => lines.push(line),
-        parts: {
-          originOf: async () => ({ machine: 'one machine', startedAt: '2026-11-22T15:00:00.000Z' }),
-          startHarness: async () => ({ stop: async () => undefined }) as Harness,
-          runRow: async (_harness, _row, seed) => {
-            const one = attempts[seeds.length] ?? new Error('one attempt more than expected');
-            seeds.push(seed);
-            if (one instanceof Error) throw one;
-            return one;
-          },
+    const status = await runMatrix([row], {
+      checkout: directory,
+      repeat: 1,
+      seed: 7,
+      jsonFile,
+      print: (line) => lines.push(line),
+      parts: {
+        originOf: async () => ({ machine: 'one machine', startedAt: '2026-11-22T15:00:00.000Z' }),
+        startHarness,
+        runRow: async (_harness, _row, seed) => {
+          const one = attempts[seeds.length] ?? new Error('one attempt more than expected');
+          seeds.push(seed);
+          if (one instanceof Error) throw one;
+          return one;
         },
       },
-    );
+    });
     return { status, lines: lines.join('\n'), seeds, json: JSON.parse(readFileSync(jsonFile, 'utf8')) };
   } finally {
     rmSync(directory, { recursive: true });
@@ -117,24 +117,9 @@ test('the check of a row can break it; a check without samples or with an error 
   assert.match(failed.lines, /says nothing: there were no samples of: what the row checks itself: no metrics/);
 });
 
-test('a verdict of a figure that was not measured is printed as such and leaves the run undecided', async () => {
-  const statusOf = async (...each: readonly Holds[]): Promise<number> => {
-    const figures = each.map((holds): Figure => {
-      const verdicts = [{ says: 'a promise', holds }];
-      return { name: 'some-figure', summary: 'something', run: async () => ({ table: [], verdicts }) };
-    });
-    return (await runOf([], {}, figures)).status;
-  };
-  assert.equal(await statusOf(true), EXIT.passed);
-  assert.equal(await statusOf('not measured', false), EXIT.failed);
-  assert.equal(await statusOf('not measured'), EXIT.undecided);
-});
-
-test('a figure that fails is reported as failed, and the other results are still written', async () => {
-  const run = () => Promise.reject(new Error('no searchd'));
-  const { status, lines, json } = await runOf([green], {}, [{ name: 'some-figure', summary: 'something', run }]);
+test('a harness that does not start is reported as failed, and the results are still written', async () => {
+  const { status, lines, json } = await runOf([], {}, () => Promise.reject(new Error('no searchd')));
   assert.equal(status, EXIT.notDone);
-  assert.match(lines, /could not be done: some-figure: no searchd/);
-  assert.equal(json.rows[0].name, 'some-row');
-  assert.deepEqual(json.failures, ['some-figure: no searchd']);
+  assert.match(lines, /could not be done: rows of layout plain: no searchd/);
+  assert.deepEqual([json.rows, json.failures], [[], ['rows of layout plain: no searchd']]);
 });

@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
 import { runMatrix } from './matrix.ts';
-import { BY_NAME, FAMILIES, FIGURES, type Selection, select } from './registry.ts';
+import { BY_NAME, FAMILIES, select } from './registry.ts';
+import type { Row } from './row.ts';
 import { checkEffectsWithoutFaults, REAL_PARTS } from './run-row.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
@@ -14,10 +15,10 @@ const MAX_SEED = 999_999_999;
 const PROGRAM: Program = {
   command: 'npm run faults --',
   usage: '[options]',
-  about: ['Injects every fault of the matrix in turn, on real servers. Undecided: a row or figure gave no result.'],
+  about: ['Injects every fault of the matrix in turn, on real servers. Undecided: a row gave no result.'],
   options: [
-    { name: 'only', takes: 'A,B', about: 'rows, families or figures by name' },
-    { name: 'list', about: 'list rows and figures' },
+    { name: 'only', takes: 'A,B', about: 'rows or families by name' },
+    { name: 'list', about: 'list the rows' },
     { name: 'engine', takes: 'E', about: 'run the rows on sphinx or manticore; sphinx by default' },
     { name: 'repeat', takes: 'N', about: `how often the selection is run, 1 to ${MAX_REPEATS}; 1 by default` },
     { name: 'seed', takes: 'N', about: `seed of the request stream, 0 to ${MAX_SEED}; 1 by default` },
@@ -36,19 +37,19 @@ process.exitCode = await runProgram(PROGRAM, async (args) => {
   const seed = args.number('seed', { least: 0, most: MAX_SEED, whole: true }) ?? 1;
   const checkout = checkoutOf(args);
   const jsonFile = jsonFileOf(args);
-  const selection = selectionOf(args);
-  const server = serverOf(args, selection);
+  const rows = selectionOf(args);
+  const server = serverOf(args);
   if (args.has('list')) return list();
   if (!args.has('no-fault')) {
     const options = { checkout, repeat, seed, jsonFile, server, print: console.log, parts: REAL_PARTS };
-    return runMatrix(selection, options);
+    return runMatrix(rows, options);
   }
-  const asExpected = await checkEffectsWithoutFaults(selection.rows, { checkout, server, print: console.log });
+  const asExpected = await checkEffectsWithoutFaults(rows, { checkout, server, print: console.log });
   return asExpected ? EXIT.passed : EXIT.failed;
 });
 
 function list(): number {
-  const groups = { ...FAMILIES, figures: FIGURES, 'by name only, not meant to be green': BY_NAME };
+  const groups = { ...FAMILIES, 'by name only, not meant to be green': BY_NAME };
   for (const [title, each] of Object.entries(groups)) {
     console.log(title);
     for (const { name, summary } of each) console.log(`  ${name.padEnd(22)} ${summary}`);
@@ -76,7 +77,7 @@ function jsonFileOf({ text }: ParsedArguments): string | undefined {
   }
 }
 
-function selectionOf({ text }: ParsedArguments): Selection {
+function selectionOf({ text }: ParsedArguments): readonly Row[] {
   const only = text('only');
   const names = (only ?? '').split(',').filter((name) => name !== '');
   if (only !== undefined && names.length === 0) {
@@ -89,11 +90,10 @@ function selectionOf({ text }: ParsedArguments): Selection {
   }
 }
 
-function serverOf({ text }: ParsedArguments, { figures }: Selection): SearchServer {
+function serverOf({ text }: ParsedArguments): SearchServer {
   const engine = text('engine') ?? 'sphinx';
   if (engine === 'sphinx') return SPHINX;
   if (engine !== 'manticore') throw new UsageError(`--engine takes sphinx or manticore, not "${engine}"`);
-  if (figures.length > 0) throw new UsageError('--engine manticore takes rows, not figures');
   try {
     const folder = manticoreFolder();
     if (folder !== undefined) return { dialect: 'manticore', folder };

@@ -13,24 +13,7 @@ export interface Changes {
   readonly engine?: Section;
   readonly store?: Section;
   readonly freshness?: Section;
-  /** Defences that `without-defences.mjs` turns off. */
-  readonly without?: readonly Defence[];
 }
-
-export const DEFENCES = [
-  'coalescing',
-  'lease',
-  'stale',
-  'limit',
-  'shedding',
-  'breaker',
-  'ramp',
-  'refresh',
-  'backfill',
-  'late-pages',
-] as const;
-
-export type Defence = (typeof DEFENCES)[number];
 
 /** The name of the candidate store. */
 export const CANDIDATE = 'valkey';
@@ -67,7 +50,6 @@ export function configurationOf({ store, shadowed, engine }: Endpoints, changes:
     memory: { maxBytes: '1MiB', ...changes.memory },
     compression: { coding: 'identity', ...changes.compression },
     log: { hitSample: 0 },
-    'x-without': changes.without,
     control: shadowed && { kind: 'standalone', nodes: [addressOf(shadowed.control)] },
     domains: {
       goods: {

@@ -7,24 +7,7 @@ import { writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
 import { INDEX } from './configuration.ts';
 
-/** A searchd that a test can end and restart on the same port with the same indexes. */
-export interface EngineServer {
-  readonly port: number;
-  /** The running process, or the last one. */
-  readonly pid: () => number;
-  /** Number of index rotations in its log. */
-  readonly rotations: () => Promise<number>;
-  /** Resolves when the process has ended. */
-  readonly end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  readonly pause: () => Promise<void>;
-  readonly resume: () => void;
-  /** Does nothing when it runs. */
-  readonly start: () => Promise<void>;
-  readonly rotate: () => Promise<void>;
-  /** The proxy in front of the agent that holds half of the documents; undefined for the layout `plain`. */
-  readonly agent: TcpProxy | undefined;
-  readonly stop: () => Promise<void>;
-}
+export type EngineServer = Awaited<ReturnType<typeof startEngineServer>>;
 
 export interface EngineServerOptions {
   readonly directory: string;
@@ -37,7 +20,8 @@ export interface EngineServerOptions {
 
 const MAX_CONNECTIONS = 32;
 
-export async function startEngineServer(options: EngineServerOptions): Promise<EngineServer> {
+/** A searchd that a test can end and restart on the same port with the same indexes. */
+export async function startEngineServer(options: EngineServerOptions) {
   const { directory, server } = options;
   const [port = 0, agentPort = 0] = await freePorts(2);
   const agent =
@@ -47,23 +31,28 @@ export async function startEngineServer(options: EngineServerOptions): Promise<E
   let runs = true;
   return {
     port,
-    agent,
+    /** The proxy in front of the agent that holds half of the documents; undefined for the layout `plain`. */
+    agent: agent as TcpProxy | undefined,
+    /** That of the running process, or of the last one. */
     pid: () => searchd.process.pid,
+    /** Number of index rotations in its log. */
     rotations: () => rotations(join(directory, 'searchd.log')),
-    end: async (signal) => {
+    /** Resolves when the process has ended. */
+    end: async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
       runs = false;
       searchd.process.signal(signal);
       await searchd.process.ended;
     },
     pause: () => searchd.process.pause(),
     resume: () => searchd.process.signal('SIGCONT'),
-    start: async () => {
+    /** Does nothing when it runs. */
+    start: async (): Promise<void> => {
       if (runs) return;
       searchd = await startSearchd({ directory, from: { configFile, port }, built: true, server });
       runs = true;
     },
     rotate: () => searchd.rotate(),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await agent?.stop();
       await searchd.stop();
     },

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import type { FindingRecord } from '../../loadtest/labs/kit/finding.ts';
 import type { SearchServer } from '../../loadtest/stack/sphinx.ts';
 import { EXIT } from '../../src/commands/arguments.ts';
-import type { Figure, FigureResult } from './figures/figure.ts';
 import type { startHarness } from './harness.ts';
 import {
   type Attempt,
@@ -14,7 +13,6 @@ import {
   type RowVerdict,
   runAttempts,
 } from './judge.ts';
-import type { Selection } from './registry.ts';
 import { PHASES, type PhaseReport, type Report } from './report.ts';
 import { BOUNDS, type Harness, type Judgement, type Row, WarmUpError } from './row.ts';
 
@@ -47,24 +45,17 @@ export interface MatrixParts {
 const REPEATED = 500;
 const DOCUMENTS = 4000;
 
-interface Timing {
-  /** UTC, ISO 8601. */
-  readonly startedAt: string;
-  readonly tookSeconds: number;
-}
-
 interface Measured {
   readonly verdicts: RowVerdict[];
-  readonly figures: (FigureResult & Timing & { readonly figure: string })[];
-  /** Harnesses that did not start and figures that failed. */
+  /** Harnesses that did not start, and a file that could not be written. */
   readonly failures: string[];
 }
 
-/** Runs the rows of each layout on one harness, then the figures, each with its own servers. @returns the exit status. */
-export async function runMatrix({ rows, figures }: Selection, options: MatrixOptions): Promise<number> {
+/** Runs the rows of each layout on one harness. @returns the exit status. */
+export async function runMatrix(rows: readonly Row[], options: MatrixOptions): Promise<number> {
   const { checkout, print } = options;
   const origin = await options.parts.originOf(checkout, options.server);
-  const measured: Measured = { verdicts: [], figures: [], failures: [] };
+  const measured: Measured = { verdicts: [], failures: [] };
   const tryStep = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
       await work();
@@ -80,7 +71,6 @@ export async function runMatrix({ rows, figures }: Selection, options: MatrixOpt
     if (own.length > 0) await tryStep(`rows of layout ${layout}`, () => runRows(own, layout, options, measured));
   }
   const head = { ...origin, tookSeconds: secondsSince(origin.startedAt), seed: options.seed };
-  for (const figure of figures) await tryStep(figure.name, () => runFigure(figure, options, measured));
   const { jsonFile } = options;
   if (jsonFile !== undefined) await tryStep(jsonFile, async () => writeFileSync(jsonFile, jsonOf(head, measured)));
   return exitStatusOf(measured);
@@ -146,32 +136,15 @@ async function runOwnCheck(harness: Harness, row: Row, report: Report): Promise<
   }
 }
 
-async function runFigure(figure: Figure, { checkout, print }: MatrixOptions, { figures }: Measured): Promise<void> {
-  print(`\n${figure.name}: ${figure.summary}`);
-  const startedAt = new Date().toISOString();
-  const result = await figure.run({ checkout });
-  figures.push({ figure: figure.name, startedAt, tookSeconds: secondsSince(startedAt), ...result });
-  for (const row of result.table) {
-    const cells = Object.entries(row).map(([name, value]) => `${name} ${value}`);
-    print(`  ${cells.join(' · ')}`);
-  }
-  for (const { says, holds } of result.verdicts) print(`  ${VERDICT_TEXT[`${holds}`]}: ${says}`);
-}
-
-const VERDICT_TEXT = { true: 'holds', false: 'BROKEN', 'not measured': 'NOT MEASURED' } as const;
-
 /** A broken promise has priority over a failure, and a failure over an undecided result. */
-function exitStatusOf({ verdicts, figures, failures }: Measured): number {
+function exitStatusOf({ verdicts, failures }: Measured): number {
   const outcomes = verdicts.map(outcomeOf);
-  const held = figures.flatMap((figure) => figure.verdicts.map(({ holds }) => holds));
-  if (outcomes.includes('red') || held.includes(false)) return EXIT.failed;
+  if (outcomes.includes('red')) return EXIT.failed;
   if (failures.length > 0) return EXIT.notDone;
-  // A figure without verdicts, and an empty run, are undecided.
-  const isEmpty = verdicts.length + figures.length === 0 || figures.some((figure) => figure.verdicts.length === 0);
-  return isEmpty || outcomes.includes('invalid') || held.includes('not measured') ? EXIT.undecided : EXIT.passed;
+  return outcomes.length === 0 || outcomes.includes('invalid') ? EXIT.undecided : EXIT.passed;
 }
 
-function jsonOf(head: object, { verdicts, figures, failures }: Measured): string {
+function jsonOf(head: object, { verdicts, failures }: Measured): string {
   const rows = verdicts.map((verdict) => ({
     ...(verdict.report && figuresOf(verdict.report)),
     name: verdict.name,
@@ -184,7 +157,7 @@ function jsonOf(head: object, { verdicts, figures, failures }: Measured): string
     })),
   }));
   const failed = failures.length > 0 ? failures : undefined;
-  return `${JSON.stringify({ ...head, rows, figures, failures: failed }, null, 1)}\n`;
+  return `${JSON.stringify({ ...head, rows, failures: failed }, null, 1)}\n`;
 }
 
 /** The report in the format of the JSON file, which calls an effect that was found `felt`. */

@@ -1,6 +1,6 @@
 /**
- * `node test/faults/publish.ts <file of npm run faults -- --json>`: writes the matrix and the figures of that
- * file into README.md and their records into records/. Broken and invalid rows are shown as such. An incomplete matrix is
+ * `node test/faults/publish.ts <file of npm run faults -- --json>`: writes the matrix of that file
+ * into README.md and its record into records/. Broken and invalid rows are shown as such. An incomplete matrix is
  * refused, because it would replace the complete one.
  */
 import { readFileSync } from 'node:fs';
@@ -9,15 +9,13 @@ import { verdictOf } from '../../loadtest/labs/kit/claims.ts';
 import type { Claim, Column, Finding, FindingRecord, FindingTable, Row } from '../../loadtest/labs/kit/finding.ts';
 import { publishFinding } from '../../loadtest/labs/kit/publish.ts';
 import { EXIT, type Program, runProgram } from '../../src/commands/arguments.ts';
-import type { FigureResult } from './figures/figure.ts';
-import { FAMILIES, FIGURES } from './registry.ts';
+import { FAMILIES } from './registry.ts';
 import { PHASES, type PhaseReport, type Report, type Trace } from './report.ts';
 
 /** The file of `--json`. Numbers that were not measured are null. */
 export interface FaultsFile extends Pick<FindingRecord, 'machine' | 'startedAt' | 'tookSeconds' | 'commit'> {
   readonly seed: number;
   readonly rows: readonly RowResult[];
-  readonly figures: readonly (FigureResult & Pick<FindingRecord, 'startedAt' | 'tookSeconds'> & { figure: string })[];
 }
 
 /** A row that could not be run has no fields of a report. */
@@ -45,21 +43,10 @@ const COLUMNS: readonly Column[] = [
   { name: 'trace of the fault', unit: 'text' },
 ];
 
-/** The matrix, if the file has rows, and the figures. @throws when rows of the matrix are missing. */
-export function findingsOf(file: FaultsFile): readonly FindingRecord[] {
-  const { machine, commit, seed, rows, figures } = file;
-  const origin = { version: 2, machine, commit } as const;
-  const { startedAt, tookSeconds } = file;
+/** @throws when rows of the matrix are missing. */
+export function findingOf({ machine, commit, seed, rows, startedAt, tookSeconds }: FaultsFile): FindingRecord {
   const command = `npm run faults${seed === 1 ? '' : ` -- --seed ${seed}`}`;
-  return [
-    ...(rows.length === 0 ? [] : [{ ...origin, startedAt, tookSeconds, command, finding: matrixFinding(rows) }]),
-    ...figures.map(({ figure, table, verdicts, ...when }) => ({
-      ...origin,
-      ...when,
-      command: `npm run faults -- --only ${figure}`,
-      finding: figureFinding(figure, { table, verdicts }),
-    })),
-  ];
+  return { version: 2, machine, commit, startedAt, tookSeconds, command, finding: matrixFinding(rows) };
 }
 
 function matrixFinding(rows: readonly RowResult[]): Finding {
@@ -144,40 +131,6 @@ function matrixClaims(rows: readonly RowResult[]): readonly Claim[] {
   ];
 }
 
-const PROMISE = { true: 'Kept', false: 'Broken', 'not measured': 'Not measured' } as const;
-
-function figureFinding(name: string, { table, verdicts }: FigureResult): Finding {
-  const says = FIGURES.find((figure) => figure.name === name)?.summary ?? '';
-  const [first = '', ...names] = [...new Set(table.flatMap((row) => Object.keys(row)))];
-  const kept = verdicts.filter(({ holds }) => holds === true).length;
-  const broken = verdicts.some(({ holds }) => holds === false);
-  const verdict = kept > 0 ? (kept === verdicts.length ? 'yes' : 'partly') : broken ? 'no' : 'unseen';
-  return {
-    name,
-    title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}: ${says}`,
-    published: '',
-    claims: [{ text: 'promises kept', figure: kept, unit: 'count', atLeast: verdicts.length }],
-    verdict,
-    sentence: 'The notes say which promise is kept.',
-    tables: [
-      {
-        title: '',
-        columns: names.map((column) => ({ name: column, unit: isCount(table, column) ? 'count' : 'text' })),
-        rows: table.map((row) => ({
-          name: String(row[first] ?? ''),
-          values: names.map((column) => row[column] ?? undefined),
-        })),
-      },
-    ],
-    charts: [],
-    notes: verdicts.map(({ holds, says }) => `${PROMISE[`${holds}`]}: ${says}`),
-  };
-}
-
-function isCount(table: FigureResult['table'], column: string): boolean {
-  return table.every((row) => Number.isInteger(row[column] ?? 0));
-}
-
 /** JSON has no NaN: a ratio without samples is null. */
 function finite(value: number | null | undefined): number | undefined {
   return value === null || value === undefined || !Number.isFinite(value) ? undefined : value;
@@ -186,9 +139,7 @@ function finite(value: number | null | undefined): number | undefined {
 const PROGRAM: Program = {
   command: 'node test/faults/publish.ts',
   usage: '[--commit HASH] <file of npm run faults -- --json>',
-  about: [
-    'Writes the matrix and the figures of the file into test/faults/README.md and their records into test/faults/records.',
-  ],
+  about: ['Writes the matrix of the file into test/faults/README.md and its record into test/faults/records.'],
   options: [
     { name: 'commit', takes: 'HASH', about: 'commit of the measured code, for a file that does not contain it' },
   ],
@@ -198,7 +149,7 @@ const PROGRAM: Program = {
 if (import.meta.main) {
   process.exitCode = await runProgram(PROGRAM, ({ positionals: [path = ''], text }) => {
     const file: FaultsFile = { commit: text('commit'), ...JSON.parse(readFileSync(path, 'utf8')) };
-    for (const finding of findingsOf(file)) publishFinding(finding, join(import.meta.dirname, 'README.md'));
+    publishFinding(findingOf(file), join(import.meta.dirname, 'README.md'));
     return EXIT.passed;
   });
 }

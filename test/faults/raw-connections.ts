@@ -1,17 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Many sockets of badly behaved clients: idle, sending slowly, or never reading. */
-export interface RawConnections {
-  /** Number of sockets that have connected. */
-  readonly connected: () => number;
-  /** Number of sockets that the other side has closed. */
-  readonly closed: () => number;
-  /** Number of slow writes so far. */
-  readonly writes: () => number;
-  /** Closes the sockets in small batches. */
-  readonly close: () => Promise<void>;
-}
+export type RawConnections = Awaited<ReturnType<typeof openRawConnections>>;
 
 interface RawConnectionsOptions {
   readonly port: number;
@@ -28,14 +18,12 @@ interface RawConnectionsOptions {
 const AT_ONCE = 50;
 const BETWEEN_MS = 8;
 
-/** Resolves when every socket has connected or was refused. */
-export async function openRawConnections({
-  port,
-  size,
-  greeting,
-  trickle,
-  neverRead = false,
-}: RawConnectionsOptions): Promise<RawConnections> {
+/**
+ * Many sockets of badly behaved clients: idle, sending slowly, or never reading. Resolves when every socket has connected or
+ * was refused.
+ */
+export async function openRawConnections(options: RawConnectionsOptions) {
+  const { port, size, greeting, trickle, neverRead = false } = options;
   const sockets = new Set<Socket>();
   let connected = 0;
   let closed = 0;
@@ -81,9 +69,12 @@ export async function openRawConnections({
         }, 1000 / TICKS);
   return {
     connected: () => connected,
+    /** Number of slow writes so far. */
     writes: () => writes,
+    /** Number of sockets that the other side has closed. */
     closed: () => closed,
-    close: async () => {
+    /** Closes the sockets in small batches. */
+    close: async (): Promise<void> => {
       closing = true;
       clearInterval(timer);
       for (const [at, socket] of [...sockets].entries()) {

@@ -10,15 +10,7 @@ export interface ArrivalResult {
  * answered, the subject answered every one with a page and its hit ratio is within `points` of the control's. Each
  * arrival is compared with itself, so a search that misses in both does not count.
  */
-export interface Recovery {
-  readonly add: (side: 'subject' | 'control', arrival: number, result: ArrivalResult) => void;
-  /** Counts arrivals from this one on. */
-  readonly begin: (arrival: number) => void;
-  /** The first arrival since `begin` at which the condition held. */
-  readonly recoveredAt: () => number | undefined;
-}
-
-export function createRecovery({ window, points }: { readonly window: number; readonly points: number }): Recovery {
+export function createRecovery({ window, points }: { readonly window: number; readonly points: number }) {
   const pending = new Map<number, { readonly side: string; readonly result: ArrivalResult }>();
   const recent: { readonly difference: number; readonly refused: number }[] = [];
   let first: number | undefined;
@@ -27,7 +19,7 @@ export function createRecovery({ window, points }: { readonly window: number; re
   let refused = 0;
 
   return {
-    add: (side, arrival, result) => {
+    add: (side: 'subject' | 'control', arrival: number, result: ArrivalResult): void => {
       if (first === undefined || arrival < first) return;
       const other = pending.get(arrival);
       if (other === undefined) {
@@ -44,7 +36,8 @@ export function createRecovery({ window, points }: { readonly window: number; re
       const isGood = recent.length === window && sum / window <= points && refused === 0;
       if (isGood) recovered ??= arrival;
     },
-    begin: (arrival) => {
+    /** Counts arrivals from this one on. */
+    begin: (arrival: number): void => {
       first = arrival;
       recovered = undefined;
       pending.clear();
@@ -52,6 +45,7 @@ export function createRecovery({ window, points }: { readonly window: number; re
       sum = 0;
       refused = 0;
     },
-    recoveredAt: () => recovered,
+    /** The first arrival since `begin` at which the condition held. */
+    recoveredAt: (): number | undefined => recovered,
   };
 }

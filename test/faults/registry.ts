@@ -1,5 +1,3 @@
-import type { Figure } from './figures/figure.ts';
-import { OVERLOAD } from './figures/overload.ts';
 import type { Row } from './row.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE, MIRRORS } from './rows/engine.ts';
@@ -29,32 +27,18 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
 /** Rows that run by name only. They are not part of the matrix and must not be green. */
 export const BY_NAME: readonly Row[] = [brokenOnPurpose()];
 
-/** Run by name, or all with the name `figures`. Each takes minutes. */
-export const FIGURES: readonly Figure[] = [OVERLOAD];
-
-export interface Selection {
-  readonly rows: readonly Row[];
-  readonly figures: readonly Figure[];
-}
-
 /**
- * Resolves `--only a,b`: names of rows, families and figures. Without names it selects every row of the matrix.
+ * Resolves `--only a,b`: names of rows and families. Without names it selects every row of the matrix.
  * @throws an error with the unknown name and all known names.
  */
-export function select(names: readonly string[]): Selection {
+export function select(names: readonly string[]): readonly Row[] {
   const all = Object.values(FAMILIES).flat();
-  if (names.length === 0) return { rows: all, figures: [] };
-  const rows = new Set<Row>();
-  const figures = new Set<Figure>();
-  for (const name of names) {
-    const family = FAMILIES[name] ?? [...all, ...BY_NAME].filter((row) => row.name === name);
-    const measured = name === 'figures' ? FIGURES : FIGURES.filter((figure) => figure.name === name);
-    if (family.length + measured.length === 0) {
-      const named = [...all, ...FIGURES, ...BY_NAME].map((each) => each.name);
-      throw new Error(`there is no ${name}; known: ${[...Object.keys(FAMILIES), 'figures', ...named].join(', ')}`);
-    }
-    for (const row of family) rows.add(row);
-    for (const figure of measured) figures.add(figure);
-  }
-  return { rows: [...rows], figures: [...figures] };
+  if (names.length === 0) return all;
+  const selected = names.flatMap((name) => {
+    const found = FAMILIES[name] ?? [...all, ...BY_NAME].filter((row) => row.name === name);
+    if (found.length > 0) return found;
+    const known = [...Object.keys(FAMILIES), ...[...all, ...BY_NAME].map((row) => row.name)];
+    throw new Error(`there is no ${name}; known: ${known.join(', ')}`);
+  });
+  return [...new Set(selected)];
 }

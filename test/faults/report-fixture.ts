@@ -38,8 +38,6 @@ export function reportWith(over: Partial<Report> = {}, samples = samplesWith()):
     engine: {
       searches: 10,
       distinct: 10,
-      mostOfOne: 1,
-      uncounted: 0,
       probes: 0,
       refused: 0,
       unasked: 0,

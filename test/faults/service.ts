@@ -2,47 +2,22 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accepts, type RunningProcess, startProcess } from '../../loadtest/stack/process.ts';
 
-/** A serpcache process that a test can kill, and restart on the same ports with another configuration. */
-export interface ServiceProcess {
-  readonly url: string;
-  readonly adminUrl: string;
-  /** The current configuration. */
-  readonly config: () => string | undefined;
-  /** Stops the running process and starts one with this configuration. Resolves when it accepts connections. */
-  readonly start: (config: string) => Promise<void>;
-  /** Undefined while no process runs. */
-  readonly running: () => RunningProcess | undefined;
-  /** Sets the total offset of its wall clock, effective from the next reading of the clock. */
-  readonly stepClock: (byMs: number) => void;
-  /** Difference between the wall clock that the process reports and this machine's. */
-  readonly clockAheadMs: () => Promise<number>;
-  /** Peak resident memory since its start, bytes. */
-  readonly peakRssBytes: () => number;
-  /** Sum over all series of a metric that have the given labels. */
-  readonly metric: (name: string, labels?: Readonly<Record<string, string>>) => Promise<number>;
-  readonly log: () => string;
-  readonly stop: () => Promise<void>;
-}
+export type ServiceProcess = ReturnType<typeof createServiceProcess>;
 
 interface ServiceProcessOptions {
   readonly name: string;
   /** Folder of its configuration and log. */
   readonly directory: string;
-  readonly ports: readonly [number, number];
+  readonly ports: readonly number[];
   /** The checkout whose `src/main.ts` runs. */
   readonly checkout: string;
   readonly nodeOptions: string;
 }
 
-export function createServiceProcess({
-  name,
-  directory,
-  ports,
-  checkout,
-  nodeOptions,
-}: ServiceProcessOptions): ServiceProcess {
+/** A serpcache process that a test can kill, and restart on the same ports with another configuration. */
+export function createServiceProcess({ name, directory, ports, checkout, nodeOptions }: ServiceProcessOptions) {
   mkdirSync(directory, { recursive: true });
-  const [port, adminPort] = ports;
+  const [port = 0, adminPort = 0] = ports;
   const configFile = join(directory, 'config.yaml');
   const logFile = join(directory, 'serpcache.log');
   const clockFile = join(directory, 'clock-step-ms');
@@ -57,9 +32,12 @@ export function createServiceProcess({
   return {
     url: `http://127.0.0.1:${port}`,
     adminUrl,
-    config: () => config,
-    running: () => running,
-    start: async (next) => {
+    /** The current configuration. */
+    config: (): string | undefined => config,
+    /** Undefined while no process runs. */
+    running: (): RunningProcess | undefined => running,
+    /** Stops the running process and starts one with this configuration. Resolves when it accepts connections. */
+    start: async (next: string): Promise<void> => {
       await stop();
       config = next;
       writeFileSync(configFile, next);
@@ -70,7 +48,6 @@ export function createServiceProcess({
         command: process.execPath,
         args: [
           `--import=${join(import.meta.dirname, '..', '..', 'loadtest', 'stack', 'stepped-clock.mjs')}`,
-          `--import=${join(import.meta.dirname, 'without-defences.mjs')}`,
           join(checkout, 'src', 'main.ts'),
         ],
         cwd: directory,
@@ -86,8 +63,10 @@ export function createServiceProcess({
         ready: () => accepts(port),
       });
     },
-    stepClock: (byMs) => writeFileSync(clockFile, `${byMs}`),
-    clockAheadMs: async () => {
+    /** Sets the total offset of its wall clock, effective from the next reading of the clock. */
+    stepClock: (byMs: number): void => writeFileSync(clockFile, `${byMs}`),
+    /** Difference between the wall clock that the process reports and this machine's. */
+    clockAheadMs: async (): Promise<number> => {
       const abort = new AbortController();
       const signal = AbortSignal.any([abort.signal, AbortSignal.timeout(5000)]);
       const { body } = await fetch(`${adminUrl}/admin/live`, { signal });
@@ -103,11 +82,13 @@ export function createServiceProcess({
         abort.abort();
       }
     },
-    peakRssBytes: () => {
+    /** Peak resident memory since its start, bytes. */
+    peakRssBytes: (): number => {
       const status = running === undefined ? '' : read(`/proc/${running.pid}/status`);
       return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) * 1024;
     },
-    metric: async (metric, labels = {}) => {
+    /** Sum over all series of a metric that have the given labels. */
+    metric: async (metric: string, labels: Readonly<Record<string, string>> = {}): Promise<number> => {
       const text = await (await fetch(`${adminUrl}/metrics`, { signal: AbortSignal.timeout(5000) })).text();
       const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
       const rows = text.matchAll(new RegExp(`^${metric}(?:\\{(.*)\\})? ([-+.\\deE]+)$`, 'gm'));
@@ -115,7 +96,7 @@ export function createServiceProcess({
         .filter(([, own = '']) => wanted.every((pair) => own.includes(pair)))
         .reduce((sum, [, , value]) => sum + Number(value), 0);
     },
-    log: () => read(logFile),
+    log: (): string => read(logFile),
     stop,
   };
 }

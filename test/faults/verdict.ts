@@ -18,18 +18,7 @@ export type ReplyVerdict =
   | { readonly kind: 'hung' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** The engine's page for each search, learned from the pages of the control. */
-export interface Reference {
-  readonly learn: (text: string, verdict: ReplyVerdict) => void;
-  readonly knows: (text: string) => boolean;
-  /**
-   * Whether this page equals the engine's, byte for byte. Only the shape of a degraded page is checked.
-   * Undefined when no page of this search was learned, or when two different ones were and this is one of them.
-   */
-  readonly agrees: (text: string, verdict: ReplyVerdict) => boolean | undefined;
-  /** Searches for which two different complete pages were learned. */
-  readonly contradictions: () => readonly string[];
-}
+export type Reference = ReturnType<typeof createReference>;
 
 /** A fresh page from L1 or L2. */
 export function isHit({ verdict }: { readonly verdict: ReplyVerdict }): boolean {
@@ -109,23 +98,29 @@ function readJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-export function createReference(): Reference {
+/** The engine's page for each search, learned from the pages of the control. */
+export function createReference() {
   const pages = new Map<string, Set<string>>();
   return {
-    learn: (text, verdict) => {
+    learn: (text: string, verdict: ReplyVerdict): void => {
       if (verdict.kind !== 'page' || verdict.degraded) return;
       const known = pages.get(text);
       if (known === undefined) pages.set(text, new Set([verdict.hash]));
       else known.add(verdict.hash);
     },
-    knows: (text) => pages.has(text),
-    agrees: (text, verdict) => {
+    knows: (text: string): boolean => pages.has(text),
+    /**
+     * Whether this page equals the engine's, byte for byte. Only the shape of a degraded page is checked.
+     * Undefined when no page of this search was learned, or when two different ones were and this is one of them.
+     */
+    agrees: (text: string, verdict: ReplyVerdict): boolean | undefined => {
       if (verdict.kind !== 'page' || verdict.degraded) return true;
       const known = pages.get(text);
       if (known === undefined) return undefined;
       if (!known.has(verdict.hash)) return false;
       return known.size === 1 ? true : undefined;
     },
-    contradictions: () => [...pages].flatMap(([text, hashes]) => (hashes.size > 1 ? [text] : [])),
+    /** Searches for which two different complete pages were learned. */
+    contradictions: (): readonly string[] => [...pages].flatMap(([text, hashes]) => (hashes.size > 1 ? [text] : [])),
   };
 }

@@ -9,7 +9,7 @@ import {
   createHitHeads,
   noHeads,
 } from '../../src/http/search-api/response-headers.ts';
-import { type Answer, answerOf } from '../../src/search/answer.ts';
+import { type Answer, answerOf } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { Answer } from '../../src/search/answer.ts';
+import type { Answer } from '../../src/search/read-path.ts';
 import { createVirtualTime } from '../fakes/clock.ts';
 import { until } from '../until.ts';
 import { publicServer, type TestServer } from './harness.ts';

@@ -20,7 +20,7 @@ export function metricOf(outcome: SeenOutcome): string {
 /** An answer as k6 has it: header names in canonical case; status 0 if there was no answer. */
 export interface Reply {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(SEEN_OUTCOMES);

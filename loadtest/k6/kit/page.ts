@@ -101,8 +101,8 @@ function replyOf(status: number, outcome: string, retryAfter: string | undefined
     status,
     headers: {
       'Server-Timing': `cache;desc=${outcome}`,
-      ...(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
-      ...(isProblem ? { 'Content-Type': 'application/problem+json' } : {}),
+      'Retry-After': retryAfter,
+      'Content-Type': isProblem ? 'application/problem+json' : undefined,
     },
   };
 }

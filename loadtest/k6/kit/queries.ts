@@ -41,7 +41,7 @@ export function readMix(env: Env, defaults: Mix): Mix {
     exponent: numberOf(env, 'EXPONENT', [0.1, 3], defaults.exponent),
     offset: numberOf(env, 'OFFSET', [0, 1000], defaults.offset),
     onceShare: numberOf(env, 'ONCE_SHARE', [0, 1], defaults.onceShare),
-    ...(seed === undefined ? {} : { seed }),
+    seed,
     pages: defaults.pages,
   };
 }
@@ -95,11 +95,10 @@ export function createAsker({ queries, mix, words }: AskerOptions): (n: number) 
     const query = queries[rank];
     if (query === undefined) throw new Error(`the query file has no line ${rank}`);
     const { domain } = query;
-    const where = domain === undefined ? {} : { domain };
     // A once-only search takes the domain of the drawn line, so domains have the same share among both kinds.
-    if (once) return { ...where, q: onceOf.get(domain)?.(n) ?? '', page: 1, parameters: '', once };
+    if (once) return { domain, q: onceOf.get(domain)?.(n) ?? '', page: 1, parameters: '', once };
     const page = deep < SECOND_PAGE ? 2 : deep < SECOND_PAGE + THIRD_PAGE ? 3 : 1;
-    return { ...where, q: query.text, page, parameters: query.parameters, once, rank };
+    return { domain, q: query.text, page, parameters: query.parameters, once, rank };
   };
 }
 
@@ -113,11 +112,7 @@ export function targetOf({ domain, q, page, parameters }: Ask): string {
 /** The item of a search in the body of `/msearch`: repeated parameters become lists. */
 export function itemOf(ask: Pick<Ask, 'domain' | 'q' | 'page' | 'parameters'>): Readonly<Record<string, unknown>> {
   const { domain, q, page, parameters } = ask;
-  const item: Record<string, unknown> = {
-    q,
-    ...(domain === undefined ? {} : { domain }),
-    ...(page === 1 ? {} : { page }),
-  };
+  const item: Record<string, unknown> = { q, domain, page: page === 1 ? undefined : page };
   for (const pair of parameters === '' ? [] : parameters.split('&')) {
     const equals = pair.indexOf('=');
     const name = decoded(pair.slice(0, equals));
@@ -153,10 +148,7 @@ export function onceWordsOf(queries: readonly Query[]): readonly OnceWords[] {
     if (words.size === MAX_WORDS) continue;
     for (const word of canonicalText(text).match(WORD) ?? []) if (words.size < MAX_WORDS) words.add(word);
   }
-  return [...byDomain].map(([domain, words]) => ({
-    ...(domain === undefined ? {} : { domain }),
-    words: [...words],
-  }));
+  return [...byDomain].map(([domain, words]) => ({ domain, words: [...words] }));
 }
 
 /**

@@ -63,7 +63,7 @@ function readLine(line: string): Query | string {
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the service refuses these characters.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return 'a control character in the text; none is allowed';
-  return faultOf(parameters) ?? { ...(domain === '' ? {} : { domain }), text, parameters };
+  return faultOf(parameters) ?? { domain: domain || undefined, text, parameters };
 }
 
 function faultOf(parameters: string): string | undefined {

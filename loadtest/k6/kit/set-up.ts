@@ -25,7 +25,7 @@ export function domainsOf(queries: readonly Query[]): readonly string[] {
 export function sharedWords(queries: readonly Query[]): readonly OnceWords[] {
   const domains = new SharedArray<string>('domains', () => onceWordsOf(queries).map(({ domain }) => domain ?? ''));
   return Array.from(domains, (domain, i) => ({
-    ...(domain === '' ? {} : { domain }),
+    domain: domain || undefined,
     words: new SharedArray<string>(`words of ${domain}`, () => [...(onceWordsOf(queries)[i]?.words ?? [])]),
   }));
 }

@@ -104,14 +104,13 @@ export function stepSummaries(
             (on(metricOf(outcome), 'count') ?? 0) + (outcome === 'unanswered' ? cut : 0),
           ]),
         ) as Record<SeenOutcome, number>,
-        ...(answered > 0 ? { latencyMs: latencyOf((value) => on('search_duration', value) ?? 0) } : {}),
-        ...(searches > 0
-          ? { errorRate: (answeredWith('errors') + cut) / searches, hitRatio: answeredWith('hits') / searches }
-          : {}),
+        latencyMs: answered > 0 ? latencyOf((value) => on('search_duration', value) ?? 0) : undefined,
+        errorRate: searches > 0 ? (answeredWith('errors') + cut) / searches : undefined,
+        hitRatio: searches > 0 ? answeredWith('hits') / searches : undefined,
         dishonest: on('dishonest', 'count') ?? 0,
-        ...(isWatched ? { engineCalls: on('engine_calls', 'count') ?? 0 } : {}),
+        engineCalls: isWatched ? (on('engine_calls', 'count') ?? 0) : undefined,
         connectionsOpened: on('connections_opened', 'count') ?? 0,
-        ...(step.limits?.drillPasses === true ? { drill: endOfCode(on('drill_end', 'value')) } : {}),
+        drill: step.limits?.drillPasses === true ? endOfCode(on('drill_end', 'value')) : undefined,
         ...droppedIn(k6, segment, step),
         vusCap: vusOf(segment),
       };

@@ -30,7 +30,7 @@ export function kneeOf(steps: readonly StepSummary[]): Knee | undefined {
   const held = rungs[(end === -1 ? rungs.length : end) - 1]?.step.name;
   // A rung that was not reached gives no result, and neither do the rungs above it.
   const broke = rungs[end]?.result === 'broke' ? rungs[end].step.name : undefined;
-  return { ...(held === undefined ? {} : { held }), ...(broke === undefined ? {} : { broke }) };
+  return { held, broke };
 }
 
 /** The rungs above the first that broke. */

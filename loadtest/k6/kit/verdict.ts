@@ -78,7 +78,6 @@ export function verdictOf(run: Run): Verdict {
   const reasons = invalidReasons(run);
   if (reasons.length > 0) return { kind: 'invalid', detail: 'This run says nothing about the service.', reasons };
   const knee = kneeOf(steps);
-  const withKnee = knee === undefined ? {} : { knee };
   const rungs = isEndless ? rungsOf(steps) : [];
   const beyond = beyondKnee(steps);
   const judged = steps.filter((one) => one.step.limits !== undefined && !beyond.includes(one));
@@ -91,11 +90,11 @@ export function verdictOf(run: Run): Verdict {
   ];
   const topHeld = steps.find(({ step }) => step.name === knee?.held);
   const held = topHeld === undefined ? [] : [`held up to ${rungWords(topHeld)}`];
-  if (faults.length > 0) return { kind: 'failed', detail: `${[...faults, ...held].join('; ')}.`, ...withKnee };
+  if (faults.length > 0) return { kind: 'failed', detail: `${[...faults, ...held].join('; ')}.`, knee };
   const broke = rungs.filter(({ step }) => step.name === knee?.broke).map(brokeWords);
   const detail =
     broke.length > 0 ? [...held, ...broke].join('; ') : heldWords(judged.filter(({ result }) => result === 'held'));
-  return { kind: 'passed', detail: `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`, ...withKnee };
+  return { kind: 'passed', detail: `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`, knee };
 }
 
 function wrongAnswers(checks: readonly CheckSummary[]): readonly string[] {

@@ -4,7 +4,6 @@
  */
 import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { processorsHere } from '../../stack/processors.ts';
 import { labCommand } from '../kit/command.ts';
 import type { Experiment } from '../kit/lab.ts';
 
@@ -17,18 +16,14 @@ const found = files.map(async (file): Promise<[string, Experiment][]> => {
 });
 
 // Stopped while a server starts: the server ends with this process, so nothing waits for it.
-const status = await labCommand(
-  {
-    program: 'experiments',
-    about: 'Published statements about caches, measured here beside the published figures.',
-    experiments: Object.fromEntries((await Promise.all(found)).flat()),
-    comparing: ['engines'],
-    page: join(import.meta.dirname, 'README.md'),
-    programs: ['redis-server', 'valkey-server'],
-  },
-  process.argv.slice(2),
-  processorsHere(),
-);
+const status = await labCommand({
+  program: 'experiments',
+  about: 'Published statements about caches, measured here beside the published figures.',
+  experiments: Object.fromEntries((await Promise.all(found)).flat()),
+  comparing: ['engines'],
+  page: join(import.meta.dirname, 'README.md'),
+  programs: ['redis-server', 'valkey-server'],
+});
 process.exit(status);
 
 function isExperiment(value: unknown): value is Experiment {

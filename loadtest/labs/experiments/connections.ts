@@ -1,5 +1,5 @@
 import { bytesText, countText } from '../../../src/report/format.ts';
-import { type Benchmark, benchmark } from '../kit/benchmark.ts';
+import { benchmark } from '../kit/benchmark.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { peakClientBytes } from '../kit/meters.ts';
@@ -10,7 +10,6 @@ import {
   allClosed,
   BENCHMARK_KEYS,
   CORES,
-  type Counted,
   countedBenchmark,
   type DrivenRow,
   type LoadRow,
@@ -45,12 +44,6 @@ const THREAD_PIPELINE = 16;
 /** With --threads redis-benchmark looks four times a second whether it is done: a short pilot would measure that. */
 const THREADS_PILOT_REQUESTS = 200_000;
 
-interface PoolRow extends DrivenRow {
-  readonly connections: number;
-  /** Commands of each connection that are under way at once. */
-  readonly pipeline: number;
-}
-
 export type ConnectionsMeasured = Awaited<ReturnType<typeof measure>>;
 
 const TIMES: TableParts<LoadRow>['columns'] = [
@@ -65,7 +58,6 @@ const DRIVEN: TableParts<DrivenRow>['columns'] = [
   ...STORE_TIME,
 ];
 
-/** The number of connections that a store can have, and the number that a process needs. */
 export const connections = defineExperiment({
   varies: 'connections to one store at one rate and at full speed, the pool of one process, client threads',
   parts: ['redis'],
@@ -101,12 +93,7 @@ export const connections = defineExperiment({
       title: `Threads of one client with ${THREAD_CLIENTS} connections and ${THREAD_PIPELINE} commands at once on each`,
       rows: threads,
       name: (row) => (row.threads === 1 ? '1 thread' : `${row.threads} threads`),
-      columns: [
-        ['answered', 'per-second', (row) => row.perSecond],
-        ['p50', 'ms', (row) => row.latencyMs.p50],
-        ['p99', 'ms', (row) => row.latencyMs.p99],
-        ...CORES,
-      ],
+      columns: [...TIMES, ...CORES],
       published: (row) => ({ 8: '7–10 threads: 2 million/s', 50: 'fewer than 2 million/s, 1 s' })[row.threads],
     }),
   ],
@@ -195,13 +182,12 @@ function numberClaims({ oneRate, fullSpeed }: ConnectionsMeasured): readonly Cla
   ];
 }
 
-/** Share of the best rate at which a pool is large enough. */
 const ENOUGH = 0.9;
 
 /** Figures of one process: the size of its pool and its number of threads. They decide nothing. */
 function clientClaims({ pools, threads }: ConnectionsMeasured): readonly Claim[] {
   const best = Math.max(...pools.map((row) => row.perSecond));
-  const shareOf = (row: PoolRow | undefined): number | undefined => row && row.perSecond / best;
+  const shareOf = (row: (typeof pools)[number] | undefined) => row && row.perSecond / best;
   const enough = pools.find((row) => (shareOf(row) ?? 0) >= ENOUGH);
   const bestThreads = threads.toSorted((one, other) => other.perSecond - one.perSecond)[0];
   const mostThreads = threads.at(-1);
@@ -231,7 +217,6 @@ async function measure(lab: Lab) {
   };
 }
 
-/** The published mix at one total rate, by each number of connections. */
 function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   return alternately(
     rungs,
@@ -248,21 +233,20 @@ function atOneRate(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   );
 }
 
-/** GET as fast as possible by each number of connections, each waiting for its reply. */
-async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly Counted[]> {
+async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]) {
   const once = countedBenchmark(lab, wide);
   const possible = rungs.filter((clients) => clients <= MOST_CLIENTS);
-  let last = await once({ clients: Math.min(...possible), requests: PILOT_REQUESTS });
+  let last = await once(Math.min(...possible), PILOT_REQUESTS);
   return alternately(
     possible,
     ROUNDS,
-    async (clients, before) => {
+    async (clients, before: readonly (typeof last)[]) => {
       // Opening ten thousand takes longer than all else: the first round is enough.
       const known = before.at(-1);
       if (known !== undefined && clients >= MOST_CLIENTS) return known;
       lab.say(`${countText(clients)} connections at full speed`);
       const expected = (known ?? last).perSecond * lab.seconds(FULL_SPEED_SECONDS);
-      last = await once({ clients, requests: Math.max(clients * LEAST_OF_EACH, Math.round(expected)) });
+      last = await once(clients, Math.max(clients * LEAST_OF_EACH, Math.round(expected)));
       return last;
     },
     // The faster of two: other load on the machine only slows a run down.
@@ -270,9 +254,8 @@ async function atFullSpeed(lab: Lab, wide: WideStore, rungs: readonly number[]):
   );
 }
 
-/** One process with a pool that has a given number of commands under way. */
-function poolRows(lab: Lab, wide: WideStore): Promise<readonly PoolRow[]> {
-  return alternately<number, PoolRow>(
+function poolRows(lab: Lab, wide: WideStore) {
+  return alternately(
     POOLS,
     ROUNDS,
     async (size) => {
@@ -285,15 +268,12 @@ function poolRows(lab: Lab, wide: WideStore): Promise<readonly PoolRow[]> {
   );
 }
 
-/** Commands that each connection of a pool has under way. */
 function pipelineOf(size: number): number {
   return Math.round(UNDER_WAY / size);
 }
 
-/** One process with several threads, all of them sending as fast as they can. */
-async function clientThreads(lab: Lab, store: LabStore) {
-  const rows: (Benchmark & { readonly threads: number })[] = [];
-  for (const threads of THREADS) {
+function clientThreads(lab: Lab, store: LabStore) {
+  return Array.fromAsync(THREADS, async (threads) => {
     lab.say(`client threads: ${threads}`);
     const run = await benchmark(lab, {
       store,
@@ -305,7 +285,6 @@ async function clientThreads(lab: Lab, store: LabStore) {
       seconds: lab.seconds(THREADS_SECONDS),
       pilot: THREADS_PILOT_REQUESTS,
     });
-    rows.push({ ...run, threads });
-  }
-  return rows;
+    return { ...run, threads };
+  });
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { type Busy, limitOf } from '../kit/meters.ts';
+import { limitOf } from '../kit/meters.ts';
 import { runProgram } from '../kit/programs.ts';
 import { onceMore } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
@@ -15,7 +15,6 @@ import {
 } from './dns/name-server.ts';
 import type { ReaderPlan, ReaderSaid, Reads } from './dns/reads.ts';
 
-/** One way to name a store, and the state of its resolver meanwhile. */
 interface Variant {
   readonly name: string;
   readonly isNamed: boolean;
@@ -48,25 +47,11 @@ const HEALTHY_START_MS = 10_000;
 /** For the processes of the reader beside the times of its plan. */
 const AROUND_MS = 25_000;
 
-export interface Phase extends Reads {
-  /** Questions that reached the name server. */
-  readonly asked: number;
-}
-
 /** The cores are those that were busy while connections were cut. */
-export interface DnsRow extends Busy {
-  readonly variant: Variant;
-  /** From the first connection to answers on all of them; undefined: not within the time. */
-  readonly startedMs: number | undefined;
-  readonly startAsked: number;
-  readonly kept: Phase;
-  readonly cut: Phase;
-  /** From the moment when the resolver is healthy again until all connections answered. */
-  readonly backMs: number | undefined;
-}
+export type DnsRow = Awaited<ReturnType<typeof measureRow>>;
+type Phase = DnsRow['cut'];
 
-/** The cost of names instead of addresses, by the state of the resolver. */
-export const dns = defineExperiment<readonly DnsRow[]>({
+export const dns = defineExperiment({
   varies: 'addresses or host names of the stores, with a resolver that is healthy, slow or failing',
   parts: ['redis'],
   cannotRun: cannotResolve,
@@ -75,7 +60,7 @@ export const dns = defineExperiment<readonly DnsRow[]>({
     'A classifieds site: addresses instead of names gave slightly fewer errors, though noisy neighbours left at the same time.',
   sentence:
     'Each reconnect by name waits for the resolver: use addresses for stores, or a resolver on the same machine with a short timeout, and keep connections open.',
-  measure: async (lab) => {
+  measure: async (lab): Promise<readonly DnsRow[]> => {
     const server = await startNameServer(NAME_SERVER);
     lab.atEnd(server.stop);
     const store = await lab.startStore();
@@ -184,7 +169,7 @@ function phaseTable(title: string, rows: readonly DnsRow[], name: 'cut' | 'kept'
  * Two processes: one starts with the resolver in its state. The other starts with a healthy resolver, which gets its state
  * when all connections are there, keeps it while connections are kept and cut, and is healthy again at the end.
  */
-async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant: Variant): Promise<DnsRow> {
+async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant: Variant) {
   const plan: ReaderPlan = {
     hosts: DOMAINS.map((domain) => (variant.isNamed ? `${domain}.serpcache.test` : store.host)),
     port: store.port,
@@ -193,23 +178,27 @@ async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant
     startWaitMs: WAIT_MS,
   };
   server.set(variant.resolver);
-  const askedBefore = server.asked();
+  let asked = server.asked();
+  /** Questions that reached the name server since the last call. */
+  const askedSince = (): number => {
+    const before = asked;
+    asked = server.asked();
+    return asked - before;
+  };
   const heard = new Map<ReaderSaid['kind'], ReaderSaid>();
   await runReader(lab, plan, (said) => heard.set(said.kind, said));
   const startedMs = afterOf(heard.get('started'));
-  const startAsked = server.asked() - askedBefore;
+  const startAsked = askedSince();
 
   server.set({ kind: 'healthy' });
-  let asked = server.asked();
   let [storeMs, readerMs] = [0, 0];
-  const phases = new Map<string, Phase>();
+  const phases = new Map<string, Reads & { readonly asked: number }>();
   const cutMs = lab.seconds(CUT_SECONDS) * 1000;
   const then = { keptMs: cutMs * KEPT_PART, cutMs, cutEveryMs: CUT_EVERY_MS, backWaitMs: WAIT_MS };
   await runReader(lab, { ...plan, startWaitMs: HEALTHY_START_MS, then }, (said) => {
     heard.set(said.kind, said);
-    if (said.kind === 'kept' || said.kind === 'cut')
-      phases.set(said.kind, { ...said.reads, asked: server.asked() - asked });
-    asked = server.asked();
+    const own = askedSince();
+    if ('reads' in said) phases.set(said.kind, { ...said.reads, asked: own });
     if (said.kind === 'started') server.set(variant.resolver);
     if (said.kind === 'kept') storeMs = -store.processorMs();
     if (said.kind !== 'cut') return;
@@ -223,10 +212,12 @@ async function measureRow(lab: Lab, store: LabStore, server: NameServer, variant
     );
   return {
     variant,
+    /** From the first connection to answers on all of them; undefined: not within the time. */
     startedMs,
     startAsked,
     kept,
     cut,
+    /** From the moment when the resolver is healthy again until all connections answered. */
     backMs: afterOf(heard.get('back')),
     storeCores: storeMs / 1000 / cut.seconds,
     generatorCores: readerMs / 1000 / cut.seconds,

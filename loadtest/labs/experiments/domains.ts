@@ -9,14 +9,21 @@ import { massImport } from '../kit/benchmark.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { fillCommands, randomDigits } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
-import { chartOf, tableOf } from '../kit/table.ts';
-import { CLIENTS, type Endpoint, type MeteredStore, type ThreeClients, threeClients } from './three-clients.ts';
+import { chartOf, type TableParts, tableOf } from '../kit/table.ts';
+import {
+  CLIENTS,
+  type Endpoint,
+  type MeteredStore,
+  negated,
+  savedShare,
+  type ThreeClients,
+  threeClients,
+} from './three-clients.ts';
 
 const ROUNDS = 3;
 const SECONDS = 1;
 /** Enough that clients seldom meet on a key, few enough that all of them stay in the processor's cache. */
 const COUNTERS = 1000;
-/** Pages of each domain. */
 const STORED = { keys: 600, leastBytes: 4096, mostBytes: 16_384 };
 const DOMAINS = ['goods', 'packages', 'people'];
 const SLOTS = 16_384;
@@ -30,11 +37,16 @@ const LEAST_GAIN = 0.15;
 const NOISE = 0.05;
 
 /** INCR, or the GET of a page. */
-type Weight = 'light' | 'heavy';
-const WEIGHTS: readonly Weight[] = ['light', 'heavy'];
+const WEIGHTS = ['light', 'heavy'] as const;
+type Weight = (typeof WEIGHTS)[number];
 
-/** The stores for the traffic of three domains. */
-type Shape = 'one store for all three' | 'one store each' | 'a cluster of three shards';
+/** The stores for the traffic of three domains, and the first published time per operation. No cluster was published. */
+const SHAPES = {
+  'one store for all three': 8.36,
+  'one store each': 5.54,
+  'a cluster of three shards': undefined,
+} as const;
+type Shape = keyof typeof SHAPES;
 
 interface Variant {
   readonly shape: Shape;
@@ -44,19 +56,22 @@ interface Variant {
   readonly prefix: (domain: number) => string;
   /** The system chooses the processors of stores and clients. */
   readonly isAnywhere: boolean;
-  /** Relays in front of the stores. */
   readonly via?: readonly Endpoint[];
 }
 
 export interface DomainRow extends ThreeClients {
   readonly weight: Weight;
   readonly shape: Shape;
-  /** With a round trip added. */
   readonly isFar: boolean;
   readonly isAnywhere: boolean;
 }
 
-/** One store for the traffic of three domains, or one for each. */
+const STORE_TIME: TableParts<DomainRow>['columns'][number] = [
+  'processor time of stores per operation',
+  'us',
+  ({ storeUsPerOp }) => storeUsPerOp,
+];
+
 export const domains = defineExperiment({
   varies:
     'one store for three domains, one each, a cluster of three; light and heavy commands; with and without added RTT',
@@ -89,29 +104,14 @@ export const domains = defineExperiment({
         name: (row) => `${row.weight}, ${variantName(row)}`,
         columns: [
           ['per operation', 'us', (row) => row.usPerOp],
-          [
-            'against one store',
-            'share',
-            (row) => {
-              const gain = gainOf(rows, row);
-              // The baseline has no value of its own.
-              return gain === undefined ? '' : -gain;
-            },
-          ],
+          // The baseline has no value of its own.
+          ['against one store', 'share', (row) => negated(gainOf(rows, row)) ?? ''],
           ['rate', 'per-second', (row) => row.perSecond],
           ['p99', 'ms', (row) => row.p99Ms],
           ['cores of stores', 'cores', (row) => row.storeCores],
           ['cores of clients', 'cores', (row) => row.generatorCores],
           // Behind a round trip the stores are idle: their processor time is below the resolution of its counter.
-          ...(rows === far
-            ? []
-            : [
-                [
-                  'processor time of stores per operation',
-                  'us',
-                  ({ storeUsPerOp }: DomainRow) => storeUsPerOp,
-                ] as const,
-              ]),
+          ...(rows === far ? [] : [STORE_TIME]),
         ],
         published: publishedText,
       }),
@@ -144,6 +144,7 @@ export const domains = defineExperiment({
     const [anyLight, anyHeavy] = [gain('light', true), gain('heavy', true)];
     const all = [light, heavy, anyLight, anyHeavy].filter((one) => one !== undefined);
     const isComplete = light !== undefined && heavy !== undefined && lightFar !== undefined;
+    const isOneStore = near.filter(({ shape, weight }) => shape === 'one store for all three' && weight === 'light');
     const saved = (text: string) => `share of the time per operation saved by one store each, ${text}`;
     return [
       {
@@ -154,12 +155,7 @@ export const domains = defineExperiment({
         isRequired: true,
       },
       { text: saved('INCR'), figure: light, unit: 'share', atLeast: LEAST_GAIN },
-      {
-        text: saved('INCR, stores and clients on any core'),
-        figure: anyLight,
-        unit: 'share',
-        atLeast: LEAST_GAIN,
-      },
+      { text: saved('INCR, stores and clients on any core'), figure: anyLight, unit: 'share', atLeast: LEAST_GAIN },
       {
         text: saved('INCR over a network'),
         figure: lightFar,
@@ -171,7 +167,7 @@ export const domains = defineExperiment({
       {
         // A store has one thread: it cannot do more than one second of work in a second.
         text: "INCR per second that one store's core allows",
-        figure: 1e6 / Math.min(...near.filter(isOneStoreLight).map(({ storeUsPerOp }) => storeUsPerOp)),
+        figure: 1e6 / Math.min(...isOneStore.map(({ storeUsPerOp }) => storeUsPerOp)),
         unit: 'per-second',
       },
     ];
@@ -199,26 +195,19 @@ function rowAt(rows: readonly DomainRow[], { weight, shape, isFar, isAnywhere }:
 }
 
 /** Share of the time per operation that is saved against one store under the same load; negative when it takes longer. */
-export function gainOf(rows: readonly DomainRow[], point: Point): number | undefined {
+function gainOf(rows: readonly DomainRow[], point: Point): number | undefined {
   const [one, other] = [rowAt(rows, { ...point, shape: 'one store for all three' }), rowAt(rows, point)];
-  return one === undefined || other === undefined || one === other ? undefined : 1 - other.usPerOp / one.usPerOp;
-}
-
-function isOneStoreLight({ shape, weight }: DomainRow): boolean {
-  return shape === 'one store for all three' && weight === 'light';
+  return savedShare(one, other);
 }
 
 function variantName({ shape, isAnywhere }: DomainRow): string {
   return isAnywhere ? `${shape}, stores and clients on any core` : shape;
 }
 
-/** The first published run. No cluster was published. */
 function publishedUs({ shape, isAnywhere }: DomainRow): number | undefined {
-  if (isAnywhere) return undefined;
-  return { 'one store for all three': 8.36, 'one store each': 5.54, 'a cluster of three shards': undefined }[shape];
+  return isAnywhere ? undefined : SHAPES[shape];
 }
 
-/** Both published runs. */
 function publishedText(row: DomainRow): string | undefined {
   if (row.weight === 'heavy' || row.isFar || publishedUs(row) === undefined) return undefined;
   return row.shape === 'one store each' ? '5.54 µs (−33 %), 6.68 µs (−28 %)' : '8.36 µs, 9.30 µs';
@@ -231,17 +220,15 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
     ROUNDS,
     async ({ weight, shape, stores, prefix, isAnywhere, via }, before) => {
       lab.say(`${weight} commands, ${shape}${isAnywhere ? ', anywhere' : ''}${via ? ', far' : ''}`);
+      const [command, kind, keySpace] =
+        weight === 'light' ? ['INCR', 'counter', COUNTERS] : ['GET', 'page', STORED.keys];
       const run = await threeClients(lab, {
         stores,
         via,
         isAnywhere,
         expectedPerSecond: before.at(-1)?.perSecond,
-        ...(weight === 'light'
-          ? { command: (domain) => ['INCR', `${prefix(domain)}:counter:__rand_int__`], keySpace: COUNTERS }
-          : {
-              command: (domain) => ['GET', `${prefix(domain)}:page:__rand_int__`],
-              keySpace: STORED.keys,
-            }),
+        command: (domain) => [command, `${prefix(domain)}:${kind}:__rand_int__`],
+        keySpace,
         seconds: lab.seconds(SECONDS),
       });
       return { ...run, weight, shape, isFar: via !== undefined, isAnywhere };
@@ -253,12 +240,10 @@ async function measured(lab: Lab, sides: readonly Variant[]): Promise<readonly D
 /** One store and one each, on the store's cores or on those that the system chooses. */
 async function startStores(lab: Lab, isAnywhere: boolean): Promise<readonly Variant[]> {
   const start = (): Promise<MeteredStore> => lab.startStore(isAnywhere ? { cores: 'any' } : {});
-  const own = { prefix: domainName, isAnywhere };
-  const one = [await start()];
-  const each = [await start(), await start(), await start()];
+  const own = { prefix: (domain: number) => DOMAINS[domain] ?? '', isAnywhere };
   return [
-    { shape: 'one store for all three', stores: one, ...own },
-    { shape: 'one store each', stores: each, ...own },
+    { shape: 'one store for all three', stores: [await start()], ...own },
+    { shape: 'one store each', stores: await Array.fromAsync(DOMAINS, start), ...own },
   ];
 }
 
@@ -282,14 +267,10 @@ async function startShards(lab: Lab): Promise<Variant> {
   };
 }
 
-function domainName(domain: number): string {
-  return DOMAINS[domain] ?? '';
-}
-
 async function tagIn(node: RedisNode, shard: number): Promise<string> {
   const [first, next] = [Math.floor((SLOTS * shard) / CLIENTS), Math.floor((SLOTS * (shard + 1)) / CLIENTS)];
   for (let number = 0; number < MOST_TAGS; number += 1) {
-    const tag = `{${domainName(shard)}-${number}}`;
+    const tag = `{${DOMAINS[shard]}-${number}}`;
     const slot = Number(await node.command('CLUSTER', 'KEYSLOT', tag));
     if (slot >= first && slot < next) return tag;
   }
@@ -300,12 +281,8 @@ async function fill(lab: Lab, { stores, prefix }: Variant): Promise<void> {
   for (const domain of DOMAINS.keys()) {
     const store = stores[domain % stores.length];
     if (store === undefined) continue;
-    const pages = fillCommands(
-      STORED,
-      createRandom(domain + 1).next,
-      (at) => `${prefix(domain)}:page:${randomDigits(at)}`,
-    );
-    await massImport(lab, store, pages);
+    const name = (at: number): string => `${prefix(domain)}:page:${randomDigits(at)}`;
+    await massImport(lab, store, fillCommands(STORED, createRandom(domain + 1).next, name));
   }
 }
 

@@ -1,8 +1,8 @@
 import { countText } from '../../../src/report/format.ts';
 import { massImport } from '../kit/benchmark.ts';
-import { allHold } from '../kit/claims.ts';
+import { countEffects, seenClaim } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
-import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
+import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import {
@@ -19,7 +19,7 @@ import {
   readLoad,
   startEngine,
 } from './engines/load.ts';
-import { CLIENTS, type ThreeClients, threeClients } from './three-clients.ts';
+import { CLIENTS, negated, savedShare, type ThreeClients, threeClients } from './three-clients.ts';
 
 const ROUNDS = 3;
 const SECONDS = 0.8;
@@ -48,13 +48,6 @@ export interface CounterRow extends ThreeClients {
   readonly stores: 1 | 3;
 }
 
-interface LoadKind {
-  readonly name: string;
-  readonly fill: typeof mixFill;
-  readonly load: (store: LabStore, ioThreads: number) => Promise<Load>;
-}
-
-/** Redis, Valkey and servers given by path, by the same generators. */
 export const engines = defineExperiment({
   varies: 'Redis, Valkey and servers given by path; TLS, io-threads; one store and three',
   parts: ['redis', 'valkey', 'openssl'],
@@ -68,22 +61,15 @@ export const engines = defineExperiment({
     const all = known.filter(({ problem }) => problem === undefined);
     const counters = await measuredCounters(lab, all);
     await lab.clear();
-    const seconds = lab.seconds(SECONDS);
+    lab.say('the mix');
     const plain = [false, true].map((isTls) => ({ isTls, ioThreads: 1 }));
-    const mix = await measuredLoads(lab, all, plain, {
-      name: 'the mix',
-      fill: mixFill,
-      load: (store) => mixLoad(lab, store, seconds),
-    });
+    const mix = await measuredLoads(lab, all, plain, mixFill, mixLoad);
     await lab.clear();
     // Up to twice the cores, to show the effect of a wrong setting.
     const threads = IO_THREADS.filter((count) => count <= 2 * lab.cores.storeCount);
     const settings = [false, true].flatMap((isTls) => threads.map((ioThreads) => ({ isTls, ioThreads })));
-    const reads = await measuredLoads(lab, all, settings, {
-      name: 'reads',
-      fill: readFill,
-      load: (store, ioThreads) => readLoad(lab, store, seconds, ioThreads),
-    });
+    lab.say('reads');
+    const reads = await measuredLoads(lab, all, settings, readFill, readLoad);
     const { storeCount } = lab.cores;
     // `known` has the engines that do not serve as well.
     return { known, settings, mix, reads, counters, cores: { storeCount } };
@@ -120,15 +106,8 @@ export const engines = defineExperiment({
       name: ({ engine, stores }) => `${engine}, ${storesText(stores)}`,
       columns: [
         ['per operation', 'us', (row) => row.usPerOp],
-        [
-          'against one store',
-          'share',
-          ({ engine, stores }) => {
-            const gain = stores === 1 ? undefined : threeStoresGain(counters, engine);
-            // The baseline has no value of its own.
-            return gain === undefined ? '' : -gain;
-          },
-        ],
+        // The baseline has no value of its own.
+        ['against one store', 'share', (row) => negated(gainOf(counters, row)) ?? ''],
         ['rate', 'per-second', (row) => row.perSecond],
         ['processor time of stores per operation', 'us', (row) => row.storeUsPerOp],
         ['cores of stores', 'cores', (row) => row.storeCores],
@@ -140,7 +119,7 @@ export const engines = defineExperiment({
   charts: ({ known, mix, reads }) => {
     const single = reads.filter(({ ioThreads }) => ioThreads === 1);
     const cost = (rows: readonly LoadRow[], isTls: boolean) => (engine: Engine) =>
-      rows.find((row) => row.engine === engine.name && row.isTls === isTls)?.coresPer100k;
+      coresPer100k(rows.find((row) => row.engine === engine.name && row.isTls === isTls));
     return [
       chartOf({
         title: 'Cores of the store for 100,000 commands a second',
@@ -161,22 +140,16 @@ export const engines = defineExperiment({
   claims: ({ mix, counters }) => {
     const names = [...new Set(mix.map(({ engine }) => engine))];
     const effects = effectsOf(mix, counters, names);
-    const held = effects.map(allHold);
-    const [count, isSeen] = [held.filter(Boolean).length, !held.includes(undefined)];
+    const { seen, held } = countEffects(effects);
     return [
       {
         text: `published effects that hold, of ${effects.length}; not seen when none holds and not all could be seen`,
-        figure: count > 0 || isSeen ? count : undefined,
+        figure: held > 0 || seen === effects.length ? held : undefined,
         unit: 'count',
         atLeast: 1,
         isRequired: true,
       },
-      {
-        text: `published effects that could be seen, of ${effects.length}`,
-        figure: held.filter((one) => one !== undefined).length,
-        unit: 'count',
-        atLeast: effects.length,
-      },
+      seenClaim(effects),
       {
         text: 'engines of the publication that were given beside Redis: KeyDB, Dragonfly',
         figure: PUBLISHED_OTHERS.filter((other) => names.some((name) => isNamed(name, other))).length,
@@ -195,22 +168,16 @@ export const engines = defineExperiment({
       `The cost of a command is compared only between rates that differ by less than a factor of ${ONE_RATE}, or where both stores were full.`,
       `The published mix is sent by ${CONNECTIONS} connections as fast as they are answered, in place of the published x5, whose rate is not known. redis-benchmark reads ${countText(READ_KEYS)} stored values of the same sizes; with TLS its ${CONNECTIONS} handshakes are in the store's processor time.`,
       ...known.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name} was not measured: ${problem}`])),
-      ...(known.every(({ flavour }) => BUILT_IN.includes(flavour))
-        ? [
-            'Only Redis and Valkey were measured: KeyDB, Dragonfly and others are in no package archive this can install from; a server given by its path gets rows of its own.',
-          ]
-        : []),
+      known.every(({ flavour }) => BUILT_IN.includes(flavour)) &&
+        'Only Redis and Valkey were measured: KeyDB, Dragonfly and others are in no package archive this can install from; a server given by its path gets rows of its own.',
       ...fixed.map(
         ({ name }) =>
           `${name}: started with a port and an address only, so rows with TLS or io-threads were not measured, and its memory has no bound of ours.`,
       ),
-      ...(most <= storeCount
-        ? []
-        : [
-            `Stores have ${coresText(storeCount)} here, fewer than ${most} io-threads: such rows show what too many threads cost, not what threads are good for.`,
-          ]),
-      ...(most < wanted ? [`${wanted} io-threads were left out: more than twice the cores of the stores.`] : []),
-    ];
+      most > storeCount &&
+        `Stores have ${coresText(storeCount)} here, fewer than ${most} io-threads: such rows show what too many threads cost, not what threads are good for.`,
+      most < wanted && `${wanted} io-threads were left out: more than twice the cores of the stores.`,
+    ].filter((note) => note !== false);
   },
 });
 
@@ -222,21 +189,18 @@ function effectsOf(
 ): readonly (readonly Claim[])[] {
   const redis = names.find((name) => name.startsWith('Redis')) ?? 'Redis';
   const others = names.filter((name) => name !== redis);
-  const gain = threeStoresGain(counters, redis);
-  const otherGains = others.flatMap((name) => threeStoresGain(counters, name) ?? []);
+  const gain = gainOf(counters, { engine: redis, stores: 3 });
+  const otherGains = others.flatMap((engine) => gainOf(counters, { engine, stores: 3 }) ?? []);
   return [
     ...[false, true].map((isTls): readonly Claim[] => {
-      const rows = mix.filter((row) => row.isTls === isTls);
+      const rows = mix.filter((row) => row.isTls === isTls).toSorted((one, other) => one.storeUs - other.storeUs);
       const base = rows.find(({ engine }) => engine === redis);
-      const sorted = rows
-        .filter(({ engine }) => engine !== redis)
-        .toSorted((one, other) => one.coresPer100k - other.coresPer100k);
-      const best = base && sorted.find((row) => isComparable(row, base));
+      const best = base && rows.find((row) => row !== base && isComparable(row, base));
       return [
         {
           // When the generator is full, only processor time compares.
           text: `processor time of a command saved by ${best?.engine ?? 'another engine'} against ${redis}, the mix${isTls ? ' with TLS' : ''}; seen only at one rate`,
-          figure: best && 1 - best.coresPer100k / base.coresPer100k,
+          figure: best && 1 - best.storeUs / base.storeUs,
           unit: 'share',
           atLeast: AHEAD,
         },
@@ -250,16 +214,12 @@ function effectsOf(
         // Half of the published gain, as in the experiment on domains.
         atLeast: 0.15,
       },
-      ...(otherGains.length === 0
-        ? []
-        : [
-            {
-              text: `the same, the largest of the other engines minus ${redis}`,
-              figure: gain === undefined ? undefined : Math.max(...otherGains) - gain,
-              unit: 'share' as const,
-              atMost: AHEAD,
-            },
-          ]),
+      {
+        text: `the same, the largest of the other engines minus ${redis}`,
+        figure: gain === undefined || otherGains.length === 0 ? undefined : Math.max(...otherGains) - gain,
+        unit: 'share',
+        atMost: AHEAD,
+      },
     ],
   ];
 }
@@ -271,23 +231,22 @@ function isComparable(one: LoadRow, other: LoadRow): boolean {
   return isFull || most <= least * ONE_RATE;
 }
 
-/** Share of the time per operation that three stores save; negative when it takes longer. */
-export function threeStoresGain(rows: readonly CounterRow[], engine: string): number | undefined {
-  const [one, three] = [counterRow(rows, engine, 1), counterRow(rows, engine, 3)];
-  return one && three && 1 - three.usPerOp / one.usPerOp;
-}
-
-function counterRow(rows: readonly CounterRow[], engine: string, stores: 1 | 3): CounterRow | undefined {
-  return rows.find((row) => row.engine === engine && row.stores === stores);
+function gainOf(rows: readonly CounterRow[], { engine, stores }: Pick<CounterRow, 'engine' | 'stores'>) {
+  const [one, other] = [1, stores].map((count) => rows.find((row) => row.engine === engine && row.stores === count));
+  return savedShare(one, other);
 }
 
 function publishedUs(engine: string, stores: 1 | 3): number | undefined {
-  const name = Object.keys(PUBLISHED_US).find((one) => isNamed(engine, one));
-  return name === undefined ? undefined : PUBLISHED_US[name]?.[stores];
+  return Object.entries(PUBLISHED_US).find(([name]) => isNamed(engine, name))?.[1][stores];
 }
 
 function isNamed(engine: string, name: string): boolean {
   return engine.toLowerCase().startsWith(name);
+}
+
+/** Busy cores for 100,000 commands a second: still comparable when the generator is full. */
+function coresPer100k(row: Partial<Load> | undefined): number | undefined {
+  return row?.storeUs && row.storeUs / 10;
 }
 
 function loadTable(title: string, rows: readonly (Partial<Load> & { readonly name: string })[]) {
@@ -296,7 +255,7 @@ function loadTable(title: string, rows: readonly (Partial<Load> & { readonly nam
     rows,
     name: ({ name }) => name,
     columns: [
-      ['cores of the store for 100,000 commands/s', 'cores', (row) => row.coresPer100k],
+      ['cores of the store for 100,000 commands/s', 'cores', coresPer100k],
       ['commands', 'per-second', (row) => row.perSecond],
       ['p50', 'ms', (row) => row.p50Ms],
       ['p99', 'ms', (row) => row.p99Ms],
@@ -340,12 +299,12 @@ async function measuredCounters(lab: Lab, all: readonly Engine[]): Promise<reado
   );
 }
 
-/** Starts and fills a store for each engine and setting, and loads all of them in turn. */
 async function measuredLoads(
   lab: Lab,
   all: readonly Engine[],
   settings: readonly EngineSetting[],
-  { name, fill, load }: LoadKind,
+  fill: typeof mixFill,
+  load: typeof readLoad,
 ): Promise<readonly LoadRow[]> {
   const wanted = settings.flatMap((setting) => all.map((engine) => ({ engine, ...setting })));
   const possible = wanted.filter(
@@ -360,9 +319,9 @@ async function measuredLoads(
     sides,
     ROUNDS,
     async ({ engine, store, isTls, ioThreads }) => {
-      lab.say(`${name}, ${engine.name}${isTls ? ', TLS' : ''}${ioThreads > 1 ? `, io-threads ${ioThreads}` : ''}`);
-      return { ...(await load(store, ioThreads)), engine: engine.name, isTls, ioThreads };
+      lab.say(`${engine.name}${isTls ? ', TLS' : ''}${ioThreads > 1 ? `, io-threads ${ioThreads}` : ''}`);
+      return { ...(await load(lab, store, lab.seconds(SECONDS), ioThreads)), engine: engine.name, isTls, ioThreads };
     },
-    ({ coresPer100k }) => coresPer100k,
+    ({ storeUs }) => storeUs,
   );
 }

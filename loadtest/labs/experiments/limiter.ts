@@ -4,21 +4,20 @@ import { createRandom } from '../../random.ts';
 import { limitersOf } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { runDriver } from '../kit/driven.ts';
-import type { Latency } from '../kit/driver/plan.ts';
 import type { Limit } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
-import { busyOf, limitOf } from '../kit/meters.ts';
-import { randomDigits } from '../kit/mix.ts';
+import { limitOf } from '../kit/meters.ts';
+import { fillCommands, randomDigits } from '../kit/mix.ts';
 import { type LabNamespace, namespacesProblem, startNamespace } from '../kit/namespace.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import type { BurstPlan, BurstReads } from './limiter/reader.ts';
 
 const RATE_BYTES = 50e6; // 400 mbit/s
-const [LEAST_PAGE_BYTES, MOST_PAGE_BYTES] = [4096, 16_384];
-const MEAN_PAGE_BYTES = (LEAST_PAGE_BYTES + MOST_PAGE_BYTES) / 2;
+const PAGES = { keys: 2000, leastBytes: 4096, mostBytes: 16_384 };
+const MEAN_PAGE_BYTES = (PAGES.leastBytes + PAGES.mostBytes) / 2;
 /** 25 bursts of 60 pages of 10 KB are 15 MB/s: 31 % of the rate. */
-const LOAD = { clients: 8, burst: 60, burstsPerSecond: 25, keys: 2000, deadlineMs: 50 };
+const LOAD = { clients: 8, burst: 60, burstsPerSecond: 25, keys: PAGES.keys, deadlineMs: 50 };
 const MEAN_BURST_BYTES = LOAD.burst * MEAN_PAGE_BYTES;
 /** The machine stalls for 100 ms now and then, and drops come by chance: the median of three runs is kept. */
 const ROUNDS = 3;
@@ -64,7 +63,6 @@ const htb = (...bursts: readonly (string | number)[]): Pick<Variant, 'kind' | 'd
   classes: [['parent', '1:', 'classid', '1:10', 'htb', ...RATE, ...bursts.map(String), 'quantum', '60000']],
 });
 
-/** All variants have one rate. */
 export const VARIANTS: readonly Variant[] = [
   { name: 'no limiter', kind: 'none', isRight: true },
   { name: 'tbf, right', isRight: true, ...tbf(RIGHT_BYTES, 50) },
@@ -77,18 +75,14 @@ export const VARIANTS: readonly Variant[] = [
   { name: 'htb, no burst named', isRight: false, ...htb() },
 ];
 
-export interface LimiterRow {
+export interface LimiterRow extends Pick<BurstReads, 'p50Ms' | 'p99Ms' | 'maxMs' | 'seconds'> {
   readonly variant: Variant;
-  readonly seconds: number;
-  readonly p99Ms: number;
   /** Share of all reads without a page within the deadline, or not sent because of those before. */
   readonly lateShare: number;
   readonly limiter?: LimiterState;
-  /** Share of all reads. */
   readonly refusedShare: number;
   readonly pagesPerSecond: number;
   readonly bytesPerSecond: number;
-  readonly latencyMs: Pick<Latency, 'p50' | 'p99' | 'max'>;
   readonly limit: Limit;
 }
 
@@ -108,15 +102,12 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
   measure: async (lab) => {
     const namespace = await startNamespace(lab);
     const store = await namespace.startStore();
-    const { between } = createRandom(1);
-    const page = Buffer.alloc(MOST_PAGE_BYTES, 'x');
-    const fill = Array.from({ length: LOAD.keys }, (_, at) => [
-      'SET',
-      // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
-      `page:${randomDigits(at)}`,
-      page.subarray(0, between(LEAST_PAGE_BYTES, MOST_PAGE_BYTES)),
-    ]);
-    await massImport(lab, store, fill);
+    // As the reader and redis-benchmark, with `page:__rand_int__`, name the pages.
+    await massImport(
+      lab,
+      store,
+      fillCommands(PAGES, createRandom(1).next, (at) => `page:${randomDigits(at)}`),
+    );
     const plan: BurstPlan = { host: store.host, port: store.port, ...LOAD, seconds: lab.seconds(ROW_SECONDS) };
     return alternately<Variant, LimiterRow>(
       VARIANTS,
@@ -137,9 +128,9 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
         ['pages in time', 'per-second', (row) => row.pagesPerSecond],
         ['throughput', 'bytes-per-second', (row) => row.bytesPerSecond],
         ['of the rate', 'share', usedShare],
-        ['p50', 'ms', (row) => row.latencyMs.p50],
-        ['p99', 'ms', (row) => row.latencyMs.p99],
-        ['longest', 'ms', (row) => row.latencyMs.max],
+        ['p50', 'ms', (row) => row.p50Ms],
+        ['p99', 'ms', (row) => row.p99Ms],
+        ['longest', 'ms', (row) => row.maxMs],
         ['late', 'share', (row) => row.lateShare - row.refusedShare],
         ['not asked', 'share', (row) => row.refusedShare],
       ],
@@ -155,8 +146,8 @@ export const limiter = defineExperiment<readonly LimiterRow[]>({
       shape: 'bars',
       isLog: true,
       series: [
-        { name: 'p50', of: ({ latencyMs }) => latencyMs.p50 },
-        { name: 'p99', of: ({ latencyMs }) => latencyMs.p99 },
+        { name: 'p50', of: ({ p50Ms }) => p50Ms },
+        { name: 'p99', of: ({ p99Ms }) => p99Ms },
       ],
     }),
   ],
@@ -201,7 +192,6 @@ const STALL_TIMES = 2;
 /** A stall is also a share of late reads that is larger by this: a site sees one in a hundred in its engine's load. */
 const LATE_SHARE = 0.01;
 
-/** The right variant of each kind, and the worst of its wrong ones. */
 function kindsOf(rows: readonly LimiterRow[]) {
   return (['tbf', 'htb'] as const).flatMap((kind) => {
     const right = rows.find(({ variant }) => variant.kind === kind && variant.isRight);
@@ -214,7 +204,7 @@ function kindsOf(rows: readonly LimiterRow[]) {
 }
 
 /** Late reads first: a p99 beyond the deadline counts only reads that were still waited for. */
-export function badness({ lateShare, p99Ms }: Pick<LimiterRow, 'lateShare' | 'p99Ms'>): number {
+function badness({ lateShare, p99Ms }: Pick<LimiterRow, 'lateShare' | 'p99Ms'>): number {
   return lateShare * 1e6 + p99Ms;
 }
 
@@ -236,15 +226,13 @@ async function measureRow(
   const cores = (store.processorMs() - busyMs) / 1000 / reads.seconds;
   const share = (count: number): number => count / Math.max(1, reads.asked);
   return {
+    ...reads,
     variant,
-    seconds: reads.seconds,
-    latencyMs: reads.latencyMs,
-    p99Ms: reads.latencyMs.p99,
     lateShare: share(reads.late + reads.refused),
     refusedShare: share(reads.refused),
     pagesPerSecond: reads.inTime / reads.seconds,
     bytesPerSecond: reads.pageBytes / reads.seconds,
-    limit: limitOf(busyOf(cores, reads)),
+    limit: limitOf({ storeCores: cores, generatorCores: reads.processorSeconds / reads.seconds }),
     limiter: limiterState,
   };
 }
@@ -267,7 +255,6 @@ export function limiterStateOf(shown: string) {
   };
 }
 
-/** Share of the limiter's rate. */
-export function usedShare({ limiter, seconds }: Pick<LimiterRow, 'limiter' | 'seconds'>): number | undefined {
+function usedShare({ limiter, seconds }: Pick<LimiterRow, 'limiter' | 'seconds'>): number | undefined {
   return limiter && limiter.sentBytes / seconds / limiter.rateBytesPerSecond;
 }

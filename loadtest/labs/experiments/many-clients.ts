@@ -3,23 +3,17 @@ import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesText, countText } from '../../../src/report/format.ts';
 import { createRandom } from '../../random.ts';
-import { orEmpty, processFile } from '../../stack/processors.ts';
-import { type BenchmarkOptions, benchmark, massImport } from '../kit/benchmark.ts';
+import { processFile } from '../../stack/processors.ts';
+import { benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
-import type { DrivePlan, Target } from '../kit/driver/plan.ts';
+import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
-import { type Busy, limitOf } from '../kit/meters.ts';
-import { fillCommands, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
+import { loadFigures } from '../kit/meters.ts';
+import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
 import type { TableParts } from '../kit/table.ts';
+import { sum } from './three-clients.ts';
 
-/** A store that accepts more connections than a cache should have. */
-export interface WideStore {
-  readonly store: LabStore;
-  /** The same store by several addresses: each has local ports of its own. */
-  readonly targets: readonly Target[];
-  /** PEM, when it speaks TLS. */
-  readonly ca?: string;
-}
+export type WideStore = Awaited<ReturnType<typeof startWideStore>>;
 
 /**
  * Local ports are counted for each address that is connected to: about 28,000, and a closed connection may keep its own
@@ -33,7 +27,7 @@ export const BENCHMARK_KEYS = 10_000;
 export const SMALL_BYTES = 100;
 
 /** A filled store without a limit on the memory of connections, so that their cost shows and not an eviction. */
-export async function startWideStore(lab: Lab, options: { readonly tls?: true } = {}): Promise<WideStore> {
+export async function startWideStore(lab: Lab, options: { readonly tls?: true } = {}) {
   // The certificate is for the first address only.
   const addresses = options.tls ? ADDRESSES.slice(0, 1) : ADDRESSES;
   const store = await lab.startStore({
@@ -41,13 +35,9 @@ export async function startWideStore(lab: Lab, options: { readonly tls?: true } 
     ...options,
   });
   lab.say('filling the store');
-  const { port, caFile } = store;
   await massImport(lab, store, everyKey());
-  return {
-    store,
-    targets: addresses.map((address) => ({ host: address, port })),
-    ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
-  };
+  // The same store by several addresses: each has local ports of its own.
+  return { store, targets: addresses.map((host) => ({ host, port: store.port })) };
 }
 
 function* everyKey(): Iterable<readonly (string | Buffer)[]> {
@@ -83,18 +73,6 @@ export async function startLadder(lab: Lab, share = 1, published = RUNGS) {
   return { wide, rungs: rungsOf(Math.floor(most * share), published), whyNoMore: why };
 }
 
-/** The limits on connections between one driver process and one store. */
-interface ConnectionLimits {
-  /** Open files of the driver process. */
-  readonly fileLimit: number;
-  /** `maxclients` of the store, after it was lowered to fit the store's own file limit. */
-  readonly maxClients: number;
-  /** Local ports to one address. */
-  readonly ports: number;
-  readonly addresses: number;
-  readonly freeBytes: number;
-}
-
 /** As published: 2,000 were, 60,000–70,000 were required. */
 const RUNGS = [200, 2000, 10_000, 30_000, 65_000];
 const TOP = RUNGS.at(-1) ?? 0;
@@ -108,60 +86,45 @@ const SHARE_OF_PORTS = 0.5;
 const BYTES_EACH = 100 * 1024;
 const ROUNDED_TO = 100;
 
-/** The maximum number of connections, and a sentence with the limits that it comes from. */
-export function maximumOf(limits: ConnectionLimits) {
-  const { fileLimit, maxClients, ports, addresses, freeBytes } = limits;
-  const bounds = [
-    {
-      most: fileLimit - OWN_FILES,
-      why: `a process may open ${countText(fileLimit)} files and the driver needs one for each`,
-    },
-    {
-      most: maxClients - OWN_CLIENTS,
-      why: `the store took its own maxclients down to ${countText(maxClients)}, as its file limit demands`,
-    },
-    {
-      most: ports * addresses * SHARE_OF_PORTS,
-      why: `there are ${countText(ports)} local ports to each of ${addresses} loopback addresses`,
-    },
-    { most: freeBytes / BYTES_EACH, why: `${bytesText(freeBytes)} of memory are free` },
-  ];
-  const least = Math.min(...bounds.map(({ most }) => most));
-  if (least >= TOP) return { most: TOP, why: `The rungs end at ${countText(TOP)}, where the published ones do.` };
-  const most = Math.max(1, least < ROUNDED_TO ? least : Math.floor(least / ROUNDED_TO) * ROUNDED_TO);
-  const reasons = bounds.filter((bound) => bound.most < least + ROUNDED_TO).map(({ why }) => why);
-  return { most, why: `The rungs end at ${countText(most)} connections: ${reasons.join(', and ')}.` };
-}
-
 /** The published numbers up to `most`, and `most` itself when it is well above the last of them. */
-export function rungsOf(most: number, published: readonly number[] = RUNGS): readonly number[] {
+function rungsOf(most: number, published: readonly number[] = RUNGS): readonly number[] {
   const rungs = published.filter((rung) => rung <= most);
   return most >= (rungs.at(-1) ?? 0) * NEXT_RUNG && most < (published.at(-1) ?? 0) ? [...rungs, most] : rungs;
 }
 
+/** The maximum number of connections between one driver process and this store, and a sentence with the limits it comes from. */
 async function maximumHere(store: Pick<LabStore, 'command'>) {
-  const answer = await store.command('CONFIG', 'GET', 'maxclients');
-  const [first = 32_768, last = 60_999] = orEmpty(() => readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'))
-    .split(/\s+/)
-    .flatMap((text) => (text === '' ? [] : [Number(text)]));
+  const [, accepted = '0'] = (await store.command('CONFIG', 'GET', 'maxclients')) as readonly string[];
+  const range = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8');
+  const [first = 0, last = 0] = range.trim().split(/\s+/).map(Number);
+  const [ports, freeBytes, maxClients] = [last - first + 1, freemem(), Number(accepted)];
   // Node raises its own soft limit to the hard one.
-  const files = /^Max open files\s+\S+\s+(\d+)/m.exec(processFile('self', 'limits'))?.[1];
-  return maximumOf({
-    fileLimit: files === undefined ? Number.POSITIVE_INFINITY : Number(files),
-    maxClients: Array.isArray(answer) ? Number(answer[1]) : 0,
-    ports: last - first + 1,
-    addresses: ADDRESSES.length,
-    freeBytes: freemem(),
-  });
+  const files = Number(
+    /^Max open files\s+\S+\s+(\d+)/m.exec(processFile('self', 'limits'))?.[1] ?? Number.POSITIVE_INFINITY,
+  );
+  const bounds = [
+    [files - OWN_FILES, `a process may open ${countText(files)} files and the driver needs one for each`],
+    [
+      maxClients - OWN_CLIENTS,
+      `the store took its own maxclients down to ${countText(maxClients)}, as its file limit demands`,
+    ],
+    [
+      ports * ADDRESSES.length * SHARE_OF_PORTS,
+      `there are ${countText(ports)} local ports to each of ${ADDRESSES.length} loopback addresses`,
+    ],
+    [freeBytes / BYTES_EACH, `${bytesText(freeBytes)} of memory are free`],
+  ] as const;
+  const least = Math.min(...bounds.map(([most]) => most));
+  if (least >= TOP) return { most: TOP, why: `The rungs end at ${countText(TOP)}, where the published ones do.` };
+  const most = Math.max(1, least < ROUNDED_TO ? least : Math.floor(least / ROUNDED_TO) * ROUNDED_TO);
+  const reasons = bounds.filter(([bound]) => bound < least + ROUNDED_TO).map(([, why]) => why);
+  return { most, why: `The rungs end at ${countText(most)} connections: ${reasons.join(', and ')}.` };
 }
 
-/** Figures that both generators have: our driver and redis-benchmark. */
-export interface LoadRow extends Pick<LabDriven, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit'> {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** Processor time of the store for one command: it does not depend on the speed of the generator. */
-  readonly storeUs: number;
-}
+export type LoadRow = Pick<
+  LabDriven,
+  'perSecond' | 'p50Ms' | 'p99Ms' | 'storeCores' | 'generatorCores' | 'storeUs' | 'limit'
+>;
 
 type Columns<Row> = TableParts<Row>['columns'];
 
@@ -171,47 +134,24 @@ export const CORES: Columns<Pick<LoadRow, 'storeCores' | 'generatorCores'>> = [
 ];
 export const STORE_TIME: Columns<LoadRow> = [['store time per command', 'us', (row) => row.storeUs]];
 
-/** One load by the driver. */
-export interface DrivenRow extends LoadRow, Pick<LabDriven, 'connects' | 'seconds' | 'answered'> {
-  readonly meanMs: number;
+export interface DrivenRow
+  extends LoadRow,
+    Pick<LabDriven, 'meanMs' | 'generatorUs' | 'connects' | 'seconds' | 'answered'> {
   /** All kinds of errors; a command that is still under way when the time is over is none. */
   readonly errors: number;
   readonly errorShare: number;
-  readonly generatorUs: number;
 }
 
-/** One load of the published mix by the driver. */
 export async function mixRow(
   lab: Lab,
-  { store, targets, ca }: WideStore,
+  { store, targets }: WideStore,
   plan: Omit<DrivePlan, 'targets' | 'commands' | 'seed' | 'ca'>,
 ): Promise<DrivenRow> {
-  const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
-  return drivenRow(await driven(lab, [store], { ...plan, targets, commands, ca }));
+  const run = await driven(lab, [store], { ...plan, targets, commands: MIX_COMMANDS });
+  const errors = sum(Object.values(run.errors));
+  return { ...run, errors, errorShare: errors / Math.max(1, errors + run.answered) };
 }
 
-export function drivenRow(run: LabDriven): DrivenRow {
-  const { perSecond, latencyMs, answered, storeCores, generatorCores } = run;
-  const { late, broken, refused, unsent, unconnected } = run.errors;
-  const errors = late + broken + refused + unsent + unconnected;
-  return {
-    ...run,
-    errors,
-    meanMs: latencyMs.mean,
-    p50Ms: latencyMs.p50,
-    p99Ms: latencyMs.p99,
-    errorShare: errors / Math.max(1, errors + answered),
-    storeUs: usOf(storeCores, perSecond),
-    generatorUs: usOf(generatorCores, perSecond),
-  };
-}
-
-/** Processor time for one command. */
-export function usOf(cores: number, perSecond: number): number {
-  return (cores / perSecond) * 1e6;
-}
-
-/** One run of redis-benchmark. */
 export interface Counted extends LoadRow {
   readonly clients: number;
 }
@@ -229,34 +169,14 @@ const MOST_SECONDS = 30;
  */
 export function countedBenchmark(lab: Lab, { store, targets }: WideStore) {
   let runs = 0;
-  return async (options: Required<Pick<BenchmarkOptions, 'clients' | 'requests'>>) => {
+  return async (clients: number, requests: number): Promise<Counted> => {
     await allClosed(lab, store);
     runs += 1;
     const host = targets[runs % targets.length]?.host ?? store.host;
     const own = { store: { ...store, host }, keySpace: BENCHMARK_KEYS, test: 'get', seconds: MOST_SECONDS };
-    const run = await benchmark(lab, { ...own, ...options });
-    const { perSecond, latencyMs } = run;
-    const { clients } = options;
-    const busy = awakeCores({ ...run, clients });
-    const counted: Counted = {
-      ...busy,
-      clients,
-      perSecond,
-      p50Ms: latencyMs.p50,
-      p99Ms: latencyMs.p99,
-      storeUs: usOf(busy.storeCores, perSecond),
-      limit: limitOf(busy),
-    };
-    return counted;
+    const run = await benchmark(lab, { ...own, clients, requests });
+    const awakeSeconds = run.seconds - Math.floor(clients / PAUSE_AFTER) * PAUSE_SECONDS;
+    const storeCores = (run.storeCores * run.seconds) / awakeSeconds;
+    return { ...run, ...loadFigures({ ...run, seconds: awakeSeconds }, storeCores), clients };
   };
-}
-
-/** @param run the whole run of redis-benchmark, with the time in which it slept. */
-export function awakeCores(run: Busy & { readonly clients: number; readonly seconds: number }): Busy {
-  const part = run.seconds / (run.seconds - pauseSeconds(run.clients));
-  return { storeCores: run.storeCores * part, generatorCores: run.generatorCores * part };
-}
-
-export function pauseSeconds(clients: number): number {
-  return Math.floor(clients / PAUSE_AFTER) * PAUSE_SECONDS;
 }

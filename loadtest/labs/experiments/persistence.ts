@@ -171,7 +171,6 @@ function rowName({ setup, times }: Pick<PersistenceRow, 'setup' | 'times'>): str
   return `x${times}: ${setup.name}`;
 }
 
-/** The same row when it has replicas. */
 function replicated(row: PersistenceRow): PersistenceRow | undefined {
   return row.setup.replicas === 0 ? undefined : row;
 }

@@ -2,20 +2,12 @@ import { countText } from '../../../src/report/format.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
+import { usOf } from '../kit/meters.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
-import {
-  allClosed,
-  CORES,
-  mixRow,
-  STORE_TIME,
-  startLadder,
-  startWideStore,
-  usOf,
-  type WideStore,
-} from './many-clients.ts';
+import { allClosed, CORES, mixRow, STORE_TIME, startLadder, startWideStore, type WideStore } from './many-clients.ts';
+import { sum } from './three-clients.ts';
 
-/** How long a client keeps a connection. */
 interface Policy {
   readonly name: string;
   /** Commands of one connection; undefined: kept for ever. */
@@ -25,7 +17,7 @@ interface Policy {
 }
 
 /** As published. */
-export const CLIENTS = [200, 800, 2000];
+const CLIENTS = [200, 800, 2000];
 
 export const KEPT: Policy = {
   name: 'kept',
@@ -34,7 +26,7 @@ export const KEPT: Policy = {
 };
 /** The publication names no number of clients for the third and fourth: they stand at the largest. */
 export const EACH: Policy = { name: 'new each time', every: 1, published: { 2000: '> 1000 ms, 40–50 % CPU' } };
-export const POLICIES: readonly Policy[] = [
+const POLICIES: readonly Policy[] = [
   KEPT,
   { name: 'new after 70', every: 70, published: {} },
   { name: 'new after 5', every: 5, published: { 2000: '~600 ms, ~60 % CPU' } },
@@ -42,7 +34,7 @@ export const POLICIES: readonly Policy[] = [
 ];
 
 /** Published mean latency of kept connections, by clients; for the other policies the clients are not known. */
-export const KEPT_PUBLISHED_MS: Readonly<Record<number, number>> = { 200: 60, 2000: 190 };
+const KEPT_PUBLISHED_MS: Readonly<Record<number, number>> = { 200: 60, 2000: 190 };
 
 /** A closed connection stays a client of the store until the store reads from it: half of the maximum is left to those. */
 const SHARE_OF_MAXIMUM = 0.5;
@@ -57,7 +49,6 @@ export interface CostRow extends Omit<ClosedRow, 'clients'> {
 
 export type ReconnectMeasured = Awaited<ReturnType<typeof measure>>;
 
-/** The cost of opening a new connection after a number of requests. */
 export const reconnect = defineExperiment({
   varies: 'a new connection after every 70th, 5th and every request, and never, with 200, 800 and 2,000 clients',
   parts: ['redis', 'openssl'],
@@ -117,7 +108,7 @@ export const reconnect = defineExperiment({
   ],
   claims: (measured) => [...waitClaims(measured), ...costClaims(measured)],
   notes: ({ closed, rungs, whyNoMore }) => {
-    const errors = closed.reduce((sum, row) => sum + row.errors, 0);
+    const errors = sum(closed.map((row) => row.errors));
     const missing = CLIENTS.filter((clients) => !rungs.includes(clients)).map(countText);
     return [
       ...(missing.length === 0
@@ -188,7 +179,7 @@ function costClaims({ costs }: ReconnectMeasured): readonly Claim[] {
 }
 
 function geometricMean(factors: readonly number[]): number {
-  return Math.exp(factors.reduce((sum, factor) => sum + Math.log(factor), 0) / factors.length);
+  return Math.exp(sum(factors.map(Math.log)) / factors.length);
 }
 
 async function measure(lab: Lab) {
@@ -201,7 +192,6 @@ async function measure(lab: Lab) {
   };
 }
 
-/** Every policy by every number of clients, each client asking again as soon as it was answered. */
 function closedLoopRows(lab: Lab, wide: WideStore, rungs: readonly number[]): Promise<readonly ClosedRow[]> {
   return alternately(
     rungs.flatMap((clients) => POLICIES.map((policy) => ({ clients, policy }))),
@@ -226,7 +216,6 @@ export async function closedLoopRow(
     ...rest,
     connections: clients,
     commandsPerConnection: policy.every,
-    isSettled: policy.every === undefined ? undefined : true,
   });
   return { ...row, policy, clients, connectsPerSecond: row.connects / row.seconds };
 }
@@ -260,7 +249,7 @@ async function costRows(lab: Lab, plain: WideStore): Promise<readonly CostRow[]>
 
 /** All rounds as one: processor time is counted in steps of 10 ms, and one round at a low rate has few of them. */
 export function together(rows: readonly CostRow[]) {
-  const over = (figure: (row: CostRow) => number): number => rows.reduce((sum, row) => sum + figure(row), 0);
+  const over = (figure: (row: CostRow) => number): number => sum(rows.map(figure));
   const seconds = over((row) => row.seconds);
   const perSecond = over((row) => row.answered) / seconds;
   const storeCores = over((row) => row.storeCores * row.seconds) / seconds;

@@ -22,17 +22,14 @@ const SECONDS = 2;
 /** At full speed: the memory that filling and connecting took goes back to the pages. */
 const SETTLING_SECONDS = 1.5;
 
-type Side = Awaited<ReturnType<typeof startSide>>;
-
 interface Variant {
-  readonly side: Side;
+  readonly side: Awaited<ReturnType<typeof startSide>>;
   /** Absent: as fast as possible. */
-  readonly growth?: number | undefined;
+  readonly growth?: number;
 }
 
 export type ShardRow = Awaited<ReturnType<typeof measured>>;
 
-/** The same memory in one shard, three or six, under a load that grows. */
 export const shards = defineExperiment({
   varies:
     '1, 3 and 6 shards of one total memory, a working set larger than it, rates from x1 to x5 and as fast as possible',
@@ -85,6 +82,9 @@ export const shards = defineExperiment({
       rows.find((row) => row.shards === count && row.growth === growth);
     const [one, six, calm] = [at(1, last), at(6, last), at(6, Math.min(...GROWTHS))];
     const [slow, fast] = [at(1), at(6)];
+    const grown = calm && six && six.evictionsPerSecond / calm.evictionsPerSecond;
+    const isGrown = grown !== undefined && grown > 1;
+    const isFull = fast?.limit === 'generator' || fast?.limit === 'both';
     return [
       {
         text: `difference of the hit ratios of 6 shards and 1, x${last}`,
@@ -95,24 +95,15 @@ export const shards = defineExperiment({
       },
       {
         text: `evictions of 6 shards ÷ of 1, x${last}; 0 when those of 6 shards did not grow from x1`,
-        figure:
-          calm &&
-          one &&
-          six &&
-          (six.evictionsPerSecond > calm.evictionsPerSecond ? six.evictionsPerSecond / one.evictionsPerSecond : 0),
+        figure: one && six && calm && (isGrown ? six.evictionsPerSecond / one.evictionsPerSecond : 0),
         unit: 'times',
         // Evictions follow the size of the values that happened to be written, so they vary more than hits do.
         atLeast: 0.75,
       },
-      {
-        text: `evictions of 6 shards, x${last} ÷ x1`,
-        figure: calm && six && six.evictionsPerSecond / calm.evictionsPerSecond,
-        unit: 'times',
-      },
+      { text: `evictions of 6 shards, x${last} ÷ x1`, figure: grown, unit: 'times' },
       {
         text: 'rate of 6 shards ÷ of 1, as fast as possible; not seen when the driver was full',
-        figure:
-          fast?.limit === 'neither' || fast?.limit === 'store' ? slow && fast.perSecond / slow.perSecond : undefined,
+        figure: isFull ? undefined : slow && fast && fast.perSecond / slow.perSecond,
         unit: 'times',
       },
     ];
@@ -133,7 +124,7 @@ function loadName(growth: number | undefined): string {
   return growth === undefined ? 'as fast as possible' : `x${growth}`;
 }
 
-async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
+function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly ShardRow[]> {
   return alternately(
     variants,
     ROUNDS,
@@ -143,7 +134,7 @@ async function inTurn(lab: Lab, variants: readonly Variant[]): Promise<readonly 
 }
 
 async function startSide(lab: Lab, count: number) {
-  const own = memoryOf(count);
+  const own = Math.floor(TOTAL_MEMORY_BYTES / count);
   const stores = await Array.fromAsync({ length: count }, () => lab.startStore({ config: [`maxmemory ${own}`] }));
   lab.say(`filling ${countText(count)} of ${bytesText(own)}`);
   // All at once: one after the other, small shards had 2 to 4 points fewer hits. The clock by which a store knows what was
@@ -157,10 +148,6 @@ async function startSide(lab: Lab, count: number) {
 
 function loadOf(count: number): Pick<DrivePlan, 'connections' | 'commands'> {
   return { connections: CONNECTIONS, commands: { kind: 'mix', ...mixOf(count) } };
-}
-
-function memoryOf(count: number): number {
-  return Math.floor(TOTAL_MEMORY_BYTES / count);
 }
 
 function mixOf(count: number): Mix {
@@ -184,7 +171,7 @@ async function measured(lab: Lab, { side, growth }: Variant, round: number) {
     shards: count,
     growth,
     perSecond: ran.perSecond,
-    p99Ms: ran.latencyMs.p99,
+    p99Ms: ran.p99Ms,
     ...memoryFigures(before, after, ran.seconds),
     ...busy,
     busiestCores: ran.storeCores,

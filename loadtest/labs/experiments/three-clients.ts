@@ -1,8 +1,7 @@
-import { pilotRate, requestsFor, rowOf } from '../kit/benchmark.ts';
+import { pilotRate, requestsFor, runBenchmark } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab, LabStore } from '../kit/lab.ts';
 import { limitOf, storeCoresDuring } from '../kit/meters.ts';
-import { runProgram } from '../kit/programs.ts';
 
 export type Endpoint = Pick<LabStore, 'host' | 'port'>;
 
@@ -42,14 +41,10 @@ export async function threeClients(lab: Lab, options: ThreeClientsOptions) {
   const requests = requestsFor(perClient, { clients: 1, seconds: options.seconds });
   const during = await storeCoresDuring(options.stores, () => runClients(lab, options, requests));
   const figures = figuresOf(during.result, requests, sum(during.eachCores) * during.seconds);
-  return {
-    ...figures,
-    limit: limitOfStores(lab.cores, options.stores.length, figures, options),
-  };
+  return { ...figures, limit: limitOfStores(lab.cores, options.stores.length, figures, options) };
 }
 
-/** The figures that one client printed, and its processor time. */
-type Client = ReturnType<typeof rowOf> & { readonly processorSeconds: number };
+type Client = Pick<Awaited<ReturnType<typeof runBenchmark>>, 'perSecond' | 'p99Ms' | 'processorSeconds'>;
 
 /** @param requests of each client. @param storeSeconds processor time of all stores together. */
 export function figuresOf(clients: readonly Client[], requests: number, storeSeconds: number) {
@@ -64,7 +59,7 @@ export function figuresOf(clients: readonly Client[], requests: number, storeSec
     perSecond: all / elapsedSeconds,
     /** Processor time of all stores together per command. It hardly depends on the number of cores. */
     storeUsPerOp: (storeSeconds / all) * 1e6,
-    p99Ms: Math.max(...clients.map(({ latencyMs }) => latencyMs.p99)),
+    p99Ms: Math.max(...clients.map(({ p99Ms }) => p99Ms)),
     storeCores: cores(storeSeconds),
     generatorCores: cores(sum(clients.map(({ processorSeconds }) => processorSeconds))),
   };
@@ -92,25 +87,29 @@ export function limitOfStores(
   return limitOf(together, { storeCores: all, generatorCores: all }) === 'store' ? 'both' : limit;
 }
 
+/** Share of the time per operation that another choice of stores saves against one store; undefined for that store itself. */
+export function savedShare(one: ThreeClients | undefined, other: ThreeClients | undefined): number | undefined {
+  return one === undefined || other === undefined || one === other ? undefined : 1 - other.usPerOp / one.usPerOp;
+}
+
+export function negated(value: number | undefined): number | undefined {
+  return value === undefined ? undefined : -value;
+}
+
 export function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
-async function runClients(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {
-  const { stores, via = stores, keySpace, seconds } = options;
+function runClients(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {
+  const { stores, via = stores, keySpace, seconds, isAnywhere } = options;
   return Promise.all(
-    Array.from({ length: CLIENTS }, async (_, client) => {
-      const target = via[client % stores.length];
-      if (target === undefined) throw new Error('three clients need at least one store');
-      const own = ['-c', '1', '-n', String(requests), '-r', String(keySpace), ...options.command(client)];
-      const { output, processorSeconds } = await runProgram({
-        command: 'redis-benchmark',
-        args: ['-h', target.host, '-p', String(target.port), '--csv', ...own],
-        cores: options.isAnywhere ? undefined : lab.cores.generator,
-        limitMs: (seconds + 30) * 1000,
-        signal: lab.signal,
-      });
-      return { ...rowOf(output), processorSeconds };
+    Array.from({ length: CLIENTS }, (_, client) => {
+      const store = via[client % stores.length];
+      if (store === undefined) throw new Error('three clients need at least one store');
+      const { host, port } = store;
+      const own = { clients: 1, keySpace, command: options.command(client), seconds, isAnywhere };
+      // Without its flavour: the tool is the same for every store.
+      return runBenchmark(lab, { ...own, store: { host, port } }, requests);
     }),
   );
 }

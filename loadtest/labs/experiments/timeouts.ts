@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven, drivenBy, type LabDriven } from '../kit/driven.ts';
-import type { DrivenSecond } from '../kit/driver/plan.ts';
 import type { Chart, Claim, FindingTable } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
-import { fillCommands, PUBLISHED_MIX } from '../kit/mix.ts';
+import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import type { AdapterPlan } from './timeouts/adapter-load.ts';
@@ -36,35 +34,26 @@ const NAMES: Readonly<Record<Variant, string>> = {
   adapter: "serpcache's adapter as shipped (socket timeout 3 s)",
 };
 
-interface Load {
-  readonly isTls: boolean;
-  readonly ratePerSecond: number;
-  readonly connections: number;
-  readonly variants: readonly Variant[];
-}
-
 /** The highest rate at which one generator can still reconnect for every command. */
-const PLAIN: Load = {
+const PLAIN = {
   isTls: false,
   ratePerSecond: 6000,
   connections: 400,
-  variants: ['closes', 'abandons', 'adapter closes', 'adapter'],
+  variants: ['closes', 'abandons', 'adapter closes', 'adapter'] as Variant[],
 };
 /** A TLS handshake costs a store over ten times as much as a plain connection, and the generator twice that. */
-const TLS: Load = { isTls: true, ratePerSecond: 400, connections: 100, variants: ['closes', 'abandons'] };
+const TLS: typeof PLAIN = { isTls: true, ratePerSecond: 400, connections: 100, variants: ['closes', 'abandons'] };
 
-/** One variant in one run through a slow spell. */
 export type Figures = ReturnType<typeof figuresOf>;
 
 interface LoadMeasured {
   /** The quietest run of each variant. */
-  readonly rows: readonly { readonly variant: Variant; readonly figures: Figures }[];
+  readonly rows: readonly (Figures & { readonly variant: Variant })[];
   /** The same load without a slow spell: a check that the store can bear it, and the effect of a hiccup when closing. */
   readonly calm: Readonly<Record<'closes' | 'abandons', Figures>>;
   readonly neighbourShare: number;
 }
 
-/** Two ways of a client whose store does not answer in time: to close the connection, or to keep it. */
 export const timeouts = defineExperiment({
   varies:
     'a client timeout that closes the connection, against a long socket timeout and a short deadline, on a slow shard',
@@ -97,11 +86,11 @@ const CALM_LOST = 0.05;
 
 /** Keeping the connection costs less time than closing it, and needs fewer connections. */
 function keepingClaims({ rows, calm }: LoadMeasured): readonly Claim[] {
-  const [closes, abandons] = [chosen(rows, 'closes'), chosen(rows, 'abandons')];
-  const isSeen = calm.abandons.lostShare <= CALM_LOST;
+  const [closes, abandons] = ['closes', 'abandons'].map((name) => rows.find(({ variant }) => variant === name));
+  const isSeen = closes !== undefined && abandons !== undefined && calm.abandons.lostShare <= CALM_LOST;
   const gain = isSeen ? closes.meanOfAllMs / Math.max(0.001, abandons.meanOfAllMs) : undefined;
   // Where no command was late enough to close anything, nothing can be saved.
-  const saved = closes.opened > 0 ? 1 - abandons.opened / closes.opened : 0;
+  const saved = isSeen && closes.opened > 0 ? 1 - abandons.opened / closes.opened : 0;
   return [
     {
       text: `mean of all commands, closed ÷ kept; not seen when over ${CALM_LOST * 100} % are lost without a slow spell`,
@@ -127,13 +116,7 @@ function keepingClaims({ rows, calm }: LoadMeasured): readonly Claim[] {
   ];
 }
 
-function chosen(rows: LoadMeasured['rows'], variant: Variant): Figures {
-  const row = rows.find((one) => one.variant === variant);
-  if (row === undefined) throw new Error(`${variant} was not measured`);
-  return row.figures;
-}
-
-function spellTable(title: string, load: Load, { rows, calm }: LoadMeasured): FindingTable {
+function spellTable(title: string, load: typeof PLAIN, { rows, calm }: LoadMeasured): FindingTable {
   const { connections, ratePerSecond, isTls } = load;
   const ifAnswered = (figures: Figures, ms: number): number | undefined => (figures.lostShare < 1 ? ms : undefined);
   return tableOf({
@@ -141,11 +124,11 @@ function spellTable(title: string, load: Load, { rows, calm }: LoadMeasured): Fi
     rows: [
       { ...calm.closes, name: `no slow spell: ${NAMES.closes}` },
       { ...calm.abandons, name: `no slow spell: ${NAMES.abandons}` },
-      ...rows.map(({ variant, figures }) => ({ ...figures, name: NAMES[variant] })),
+      ...rows.map((row) => ({ ...row, name: NAMES[row.variant] })),
     ],
     name: ({ name }) => name,
     columns: [
-      ['answered', 'per-second', (row) => row.answeredPerSecond],
+      ['answered', 'per-second', (row) => row.perSecond],
       ['lost', 'share', (row) => row.lostShare],
       ['of those never sent', 'share', (row) => (row.lostShare > 0 ? row.unsentShare : undefined)],
       [`mean of all, lost at ${DEADLINE_MS} ms`, 'ms', (row) => row.meanOfAllMs],
@@ -162,7 +145,7 @@ function spellTable(title: string, load: Load, { rows, calm }: LoadMeasured): Fi
 }
 
 function secondsChart(title: string, { rows }: LoadMeasured): Chart {
-  const length = Math.max(0, ...rows.map(({ figures }) => figures.eachSecond.length));
+  const length = Math.max(0, ...rows.map(({ eachSecond }) => eachSecond.length));
   return chartOf({
     title,
     across: 'second of the load',
@@ -170,21 +153,22 @@ function secondsChart(title: string, { rows }: LoadMeasured): Chart {
     shape: 'lines',
     points: Array.from({ length }, (_, at) => at),
     pointName: (at) => String(at + 1),
-    series: rows.map(({ variant, figures }) => ({
+    series: rows.map(({ variant, eachSecond }) => ({
       name: NAMES[variant],
-      of: (at: number) => figures.eachSecond[at]?.answered,
+      of: (at: number) => eachSecond[at]?.answered,
     })),
   });
 }
 
 /** One store, filled, with its neighbour: all variants go through a slow spell in turn, twice. */
-async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, variants }: Load): Promise<LoadMeasured> {
+async function measureLoad(
+  lab: Lab,
+  { isTls, ratePerSecond, connections, variants }: typeof PLAIN,
+): Promise<LoadMeasured> {
   const store = await lab.startStore(isTls ? { tls: true } : {});
   await massImport(lab, store, fillCommands(PUBLISHED_MIX, createRandom(1).next));
-  const ca = store.caFile === undefined ? undefined : readFileSync(store.caFile, 'utf8');
-  const neighbour = await startNeighbour(lab, store, ca);
-  const commands = { kind: 'mix', ...PUBLISHED_MIX } as const;
-  const plan = { connections, ratePerSecond, commands, ca };
+  const neighbour = await startNeighbour(lab, store);
+  const plan = { connections, ratePerSecond, commands: MIX_COMMANDS };
   const alone = await driven(lab, [store], { ...plan, seconds: Math.min(1, lab.seconds(1)) });
   const share = Math.max(LEAST_SHARE, BUSY - alone.storeCores);
 
@@ -218,10 +202,11 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
     variants,
     ROUNDS,
     async (variant, before) => ({
+      ...(await run(variant, `round ${before.length + 1}`, SPELL_SECONDS, HOLDS)),
       variant,
-      figures: await run(variant, `round ${before.length + 1}`, SPELL_SECONDS, HOLDS),
     }),
-    waitedShareOf,
+    // Lower in the round in which the machine was quieter for the store: the choice does not depend on the result.
+    ({ waitedShare }) => waitedShare,
   );
   await lab.clear();
   return { rows, calm, neighbourShare: share };
@@ -230,37 +215,26 @@ async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, varian
 /** One in a hundred: below it a p99 is that of answers. */
 const SLOW_SHARE = 0.01;
 
-export function figuresOf({ load, opened, mostOpen, waitedShare }: SpellRun) {
-  const { answered, errors, latencyMs, eachSecond, storeCores, limit } = load;
+export function figuresOf({ load, ...spell }: SpellRun) {
+  const { answered, errors, eachSecond } = load;
   const lost = errors.late + errors.broken + errors.refused + errors.unsent;
   const all = Math.max(1, answered + lost);
-  const isSlow = (second: DrivenSecond): boolean => second.failed > SLOW_SHARE * (second.answered + second.failed);
+  type Second = (typeof eachSecond)[number];
+  const isSlow = ({ answered: good, failed }: Second): boolean => failed > SLOW_SHARE * (good + failed);
   const first = eachSecond.findIndex(isSlow);
   const last = eachSecond.findLastIndex(isSlow);
   return {
-    opened,
-    mostOpen,
-    waitedShare,
-    storeCores,
-    limit,
-    eachSecond,
-    answeredPerSecond: load.perSecond,
+    ...load,
+    ...spell,
     /** Share of all commands: not answered by the deadline, or lost with a connection. */
     lostShare: lost / all,
     /** Share of the lost commands: given up before they were sent, as by a breaker. */
     unsentShare: errors.unsent / Math.max(1, lost),
-    p50Ms: latencyMs.p50,
-    p99Ms: latencyMs.p99,
     /** Mean of all commands, a lost one counted at the deadline. */
-    meanOfAllMs: (answered * latencyMs.mean + lost * DEADLINE_MS) / all,
+    meanOfAllMs: (answered * load.meanMs + lost * DEADLINE_MS) / all,
     /** Whole seconds from the first to the last in which more than one of a hundred was lost. */
     slowSeconds: last < 0 ? 0 : last - first + 1,
     /** The last second was still one of them, so the slow time may have been longer. */
     isSlowAtEnd: last >= 0 && last === eachSecond.length - 1,
   };
-}
-
-/** Lower in the round in which the machine was quieter for the store: the choice does not depend on the result. */
-export function waitedShareOf({ figures }: { readonly figures: Figures }): number {
-  return figures.waitedShare;
 }

@@ -1,9 +1,7 @@
-import type { Latency } from './driver/plan.ts';
-import type { Cores, Lab, LabStore } from './lab.ts';
-import { busyOf, limitOf, type Room, storeCoresDuring } from './meters.ts';
+import type { Lab, LabStore } from './lab.ts';
+import { loadFigures, storeCoresDuring } from './meters.ts';
 import { respCommand } from './mix.ts';
 import { runProgram } from './programs.ts';
-import { wholeRounds } from './rounds.ts';
 
 export interface BenchmarkOptions {
   readonly store: LabStore;
@@ -13,7 +11,6 @@ export interface BenchmarkOptions {
   readonly threads?: number;
   /** Size of a value of `SET`. The replies of `GET` do not depend on it. */
   readonly dataBytes?: number;
-  /** Number of keys to choose from at random. */
   readonly keySpace?: number;
   /** `SET`, `GET` or `INCR`. */
   readonly test?: string;
@@ -36,17 +33,20 @@ const PILOT_SECONDS = 0.15;
 
 /** One measurement by redis-benchmark, or by valkey-benchmark for Valkey. Short pilots find the number of requests that fill the time. */
 export async function benchmark(lab: Lab, options: BenchmarkOptions) {
-  const { store, pilot = 2000, expectedPerSecond } = options;
+  const { store, pilot = 2000, expectedPerSecond, clients, pipeline = 1, threads = 1, seconds } = options;
   const guess = async (): Promise<number> => {
-    if (expectedPerSecond !== undefined) return wholeRounds({ ...options, perSecond: expectedPerSecond });
-    const rateOf = async (requests: number) => (await once(lab, options, requests)).perSecond;
-    return requestsFor(await pilotRate(rateOf, Math.max(pilot, options.clients)), options);
+    if (expectedPerSecond !== undefined) {
+      // Two rounds of all requests in flight at least: a single one consists only of its beginning and its end.
+      return Math.max(2 * clients * pipeline, Math.round(expectedPerSecond * seconds));
+    }
+    const rateOf = async (requests: number) => (await runBenchmark(lab, options, requests)).perSecond;
+    return requestsFor(await pilotRate(rateOf, Math.max(pilot, clients)), options);
   };
   const requests = options.requests ?? (await guess());
-  const { result, storeCores } = await storeCoresDuring([store], () => once(lab, options, requests));
-  const busy = busyOf(storeCores, result);
-  const { processorSeconds: _, ...figures } = result;
-  return { ...figures, ...busy, limit: limitOf(busy, roomFor(options, lab.cores)) };
+  const { result, storeCores } = await storeCoresDuring([store], () => runBenchmark(lab, options, requests));
+  // A generator cannot use more cores than there are, even with more threads.
+  const room = { storeCores: 1, generatorCores: Math.min(threads, lab.cores.generatorCount) };
+  return { ...result, ...loadFigures(result, storeCores, room) };
 }
 
 /** The rate by two pilots: the first one, of a few milliseconds, is inaccurate and tells the length of the second. */
@@ -62,64 +62,58 @@ export function requestsFor(
   return Math.max(MIN_REQUESTS, clients, Math.round(perSecond * seconds));
 }
 
-/** A generator cannot use more cores than there are, even with more threads. */
-export function roomFor({ threads = 1 }: Pick<BenchmarkOptions, 'threads'>, { generatorCount }: Cores): Room {
-  return { storeCores: 1, generatorCores: Math.min(threads, generatorCount) };
-}
+type BenchmarkTarget = Pick<LabStore, 'host' | 'port'> & Partial<Pick<LabStore, 'flavour' | 'caFile'>>;
 
-async function once(lab: Lab, options: BenchmarkOptions, requests: number) {
-  const { store } = options;
-  const tls = store.caFile === undefined ? [] : ['--tls', '--cacert', store.caFile];
-  const ran = await runProgram({
-    command: store.flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark',
-    args: ['-h', store.host, '-p', String(store.port), ...tls, '--csv', ...argumentsOf(options, requests)],
-    cores: lab.cores.generator,
-    limitMs: (options.seconds + 30) * 1000,
-    signal: lab.signal,
-  });
-  return {
-    ...rowOf(ran.output),
-    requests,
-    seconds: ran.seconds,
-    processorSeconds: ran.processorSeconds,
+/** One run with a number of requests. @param options `isAnywhere`: on any core, not on those of the generator. */
+export async function runBenchmark(
+  { cores, signal }: Pick<Lab, 'cores' | 'signal'>,
+  options: Omit<BenchmarkOptions, 'store'> & { readonly store: BenchmarkTarget; readonly isAnywhere?: boolean },
+  requests: number,
+) {
+  const { store, test, command = [] } = options;
+  const flags = {
+    c: options.clients,
+    n: requests,
+    P: options.pipeline,
+    '-threads': options.threads,
+    d: options.dataBytes,
+    r: options.keySpace,
+    t: test?.toLowerCase(),
   };
+  const given = Object.entries(flags).flatMap(([name, value]) => (value === undefined ? [] : [`-${name}`, `${value}`]));
+  const { output, seconds, processorSeconds } = await runProgram({
+    command: store.flavour === 'valkey' ? 'valkey-benchmark' : 'redis-benchmark',
+    args: [...addressOf(store), '--csv', ...given, ...command],
+    cores: options.isAnywhere ? undefined : cores.generator,
+    limitMs: (options.seconds + 30) * 1000,
+    signal,
+  });
+  return { ...rowOf(output), seconds, processorSeconds };
 }
 
-function argumentsOf(options: Omit<BenchmarkOptions, 'store'>, requests: number): string[] {
-  const { clients, pipeline, threads, dataBytes, keySpace, test, command } = options;
-  return [
-    '-c',
-    String(clients),
-    '-n',
-    String(requests),
-    ...(pipeline === undefined ? [] : ['-P', String(pipeline)]),
-    ...(threads === undefined ? [] : ['--threads', String(threads)]),
-    ...(dataBytes === undefined ? [] : ['-d', String(dataBytes)]),
-    ...(keySpace === undefined ? [] : ['-r', String(keySpace)]),
-    ...(test === undefined ? [] : ['-t', test.toLowerCase()]),
-    ...(command ?? []),
-  ];
+function addressOf({ host, port, caFile }: BenchmarkTarget): readonly string[] {
+  const tls = caFile === undefined ? [] : ['--tls', '--cacert', caFile];
+  return ['-h', host, '-p', String(port), ...tls];
 }
 
 /** Reads the last line of the output of `--csv`. @throws when there is none. */
-export function rowOf(csv: string): { readonly perSecond: number; readonly latencyMs: Latency } {
-  const lines = csv.split('\n').filter((line) => line.startsWith('"'));
-  const [names = '', row = ''] = [lines[0], lines.at(-1)];
-  const values = row.split('","').map((text) => text.replaceAll('"', ''));
+export function rowOf(csv: string) {
+  const [names = [], ...rows] = csv
+    .split('\n')
+    .filter((line) => line.startsWith('"'))
+    // The name of the test, a script, may have quotes and commas.
+    .map((line) => line.slice(1, -1).split('","'));
   const value = (name: string): number => {
-    const number = Number(values[names.split('","').findIndex((one) => one.replaceAll('"', '') === name)]);
+    const number = Number(rows.at(-1)?.[names.indexOf(name)]);
     if (Number.isFinite(number)) return number;
     throw new Error(`the benchmark printed no ${name}: ${csv.trim().slice(0, 400)}`);
   };
   return {
     perSecond: value('rps'),
-    latencyMs: {
-      mean: value('avg_latency_ms'),
-      p50: value('p50_latency_ms'),
-      p95: value('p95_latency_ms'),
-      p99: value('p99_latency_ms'),
-      max: value('max_latency_ms'),
-    },
+    meanMs: value('avg_latency_ms'),
+    p50Ms: value('p50_latency_ms'),
+    p99Ms: value('p99_latency_ms'),
+    maxMs: value('max_latency_ms'),
   };
 }
 
@@ -132,27 +126,20 @@ const [PIECE_BYTES, IMPORT_LIMIT_MS] = [256 * 1024, 60_000];
  */
 export async function massImport(
   lab: Pick<Lab, 'cores' | 'signal'>,
-  { host, port, caFile }: Pick<LabStore, 'host' | 'port' | 'caFile'>,
+  store: BenchmarkTarget,
   commands: Iterable<readonly (string | Buffer)[]>,
 ): Promise<number> {
-  const tls = caFile === undefined ? [] : ['--tls', '--cacert', caFile];
   const { output } = await runProgram({
     command: 'redis-cli',
-    args: ['-h', host, '-p', String(port), ...tls, '--pipe'],
+    args: [...addressOf(store), '--pipe'],
     cores: lab.cores.generator,
     limitMs: IMPORT_LIMIT_MS,
     input: pieces(commands),
     signal: lab.signal,
   });
-  return importedOf(output);
-}
-
-/** The number of replies in the output of `redis-cli --pipe`. @throws when a command was refused or there is no count. */
-export function importedOf(output: string): number {
   const [, errors, replies] = /errors: (\d+), replies: (\d+)/.exec(output) ?? [];
-  if (errors !== '0' || replies === undefined)
-    throw new Error(`mass import: ${output.trim().split('\n').slice(-3).join(' ')}`);
-  return Number(replies);
+  if (errors === '0') return Number(replies);
+  throw new Error(`mass import: ${output.trim().split('\n').slice(-3).join(' ')}`);
 }
 
 /** Joins small commands, because writing them to the pipe one by one would dominate the time. */

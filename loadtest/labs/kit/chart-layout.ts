@@ -1,14 +1,9 @@
 import { linearScale, logTicks, roundTicks } from '../../../src/report/plot/frame.ts';
 import { h } from '../../../src/report/tree.ts';
-import type { Chart, Unit } from './finding.ts';
-import { valueText } from './text.ts';
+import type { Chart } from './finding.ts';
+import { type Unit, valueText } from './text.ts';
 
-/** The axis of values. */
-export interface ChartScale {
-  readonly ticks: readonly Tick[];
-  /** The position of a value in pixels below the top of the drawing. */
-  readonly at: (value: number) => number;
-}
+export type ChartScale = ReturnType<typeof chartScale>;
 
 interface Tick {
   readonly y: number;
@@ -21,7 +16,8 @@ const [TICKS, TICK_LINE_PX] = [5, 14];
 const BELOW_LOWEST = 0.7;
 const [KIB, MAX_POWERS] = [1024, 6];
 
-export function chartScale(chart: Chart, heightPx: number): ChartScale {
+/** The axis of values; `at` is the position of a value in pixels below the top of the drawing. */
+export function chartScale(chart: Chart, heightPx: number) {
   const values = chart.series.flatMap((one) => one.values.filter(isKnown)).filter((value) => value > 0);
   const ticks = chart.isLog ? logarithmic(chart, values) : linear(chart, values);
   const [from, to] = [ticks[0] ?? 0, ticks.at(-1) ?? 1];
@@ -76,7 +72,6 @@ interface PlaceOptions {
   readonly places: readonly string[];
   /** Position of the first place from the left edge of the picture. */
   readonly startPx: number;
-  /** Distance between two places. */
   readonly stepPx: number;
   readonly y: number;
 }

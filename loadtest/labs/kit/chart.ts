@@ -7,27 +7,23 @@ import type { Chart, Finding, Series } from './finding.ts';
 import { EDGE_PX, PICTURE_PX, pictureSvg } from './picture.ts';
 import { valueText } from './text.ts';
 
-const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const PLOT_PX = 280;
 const TICK = { fontPx: 12 } as const;
 const LOGARITHMIC = 'logarithmic';
 const ACROSS = { fontPx: 12.5, lines: 2 } as const;
 
-/** A chart as a separate SVG file. */
 export function chartSvg(chart: Chart): string {
   const looks = looksOf(chart);
-  const style = CHART_STYLE;
-  const legend = chart.series.flatMap((one, at) => {
-    const look = looks[at];
-    if (look === undefined) return [];
-    const sample = (x: number, y: number): readonly TreeElement[] =>
+  const legend = looks.map((look) => ({
+    sample: (x: number, y: number): readonly TreeElement[] =>
       chart.shape === 'bars'
         ? barShape(look, { x, y: y + 3, width: SAMPLE_PX.bars, height: 13 })
-        : lineShape(look, [x, y + 9.5]);
-    return [{ sample, samplePx: SAMPLE_PX[chart.shape], name: seriesName(one) }];
-  });
+        : lineShape(look, [x, y + 9.5]),
+    samplePx: SAMPLE_PX[chart.shape],
+    name: look.name,
+  }));
   const body = (legendEndPx: number) => chartBody(chart, looks, legendEndPx + HEAD_PX + 6);
-  return pictureSvg({ title: chart.title, words: words(chart), style, legend, body });
+  return pictureSvg({ title: chart.title, words: words(chart, looks), style: CHART_STYLE, legend, body });
 }
 
 function chartBody(chart: Chart, looks: readonly Look[], topPx: number) {
@@ -71,10 +67,10 @@ function axis(
 }
 
 /** All figures, for screen readers. */
-function words({ across, places, unit, isLog, series }: Chart): string {
-  const figures = series.map((one) => {
-    const points = places.map((place, at) => `${place}: ${valueText(one.values[at], unit)}`);
-    return `${seriesName(one)}: ${points.join('; ')}.`;
+function words({ across, places, unit, isLog }: Chart, looks: readonly Look[]): string {
+  const figures = looks.map(({ name, values }) => {
+    const points = places.map((place, at) => `${place}: ${valueText(values[at], unit)}`);
+    return `${name}: ${points.join('; ')}.`;
   });
   return [`Over ${across}${isLog ? ', on a logarithmic axis' : ''}.`, ...figures].join(' ');
 }
@@ -94,12 +90,8 @@ function bars(drawing: Drawing): readonly TreeElement[] {
   const writing = writingOf(drawing, barPx);
   return chart.places.map((_, place) => {
     const left = startPx + place * stepPx - (barPx * chart.series.length) / 2;
-    const group = chart.series.flatMap(({ values }, at) => {
-      const look = looks[at];
-      const box = { x: left + at * barPx, width: Math.max(1, barPx - Math.min(BETWEEN_PX, barPx / 5)) };
-      return look === undefined ? [] : bar(drawing, values[place], { ...box, look, writing });
-    });
-    return h('g')(group);
+    const width = Math.max(1, barPx - Math.min(BETWEEN_PX, barPx / 5));
+    return h('g')(looks.map((look, at) => bar(drawing, place, { x: left + at * barPx, width, look, writing })));
   });
 }
 
@@ -122,8 +114,9 @@ function writingOf({ chart, stepPx }: Drawing, barPx: number): Writing {
   return barPx >= LETTERS_PX ? 'upright' : 'none';
 }
 
-function bar(drawing: Drawing, value: number | undefined, { x, width, look, writing }: Bar): readonly TreeElement[] {
+function bar(drawing: Drawing, place: number, { x, width, look, writing }: Bar): readonly TreeElement[] {
   const { chart, scale, topPx } = drawing;
+  const value = look.values[place];
   const floor = topPx + PLOT_PX;
   const middle = x + width / 2;
   const isGap = !isKnown(value);
@@ -137,9 +130,9 @@ function bar(drawing: Drawing, value: number | undefined, { x, width, look, writ
   // A bar without room above it is higher than the length of any value.
   const isAbove = textPx(text, { fontPx: VALUE_FONT_PX }) + 9 <= floor - height - topPx + HEAD_PX;
   const y = floor - height + (isAbove ? -5 : 6);
-  const place = `translate(${(middle + VALUE_FONT_PX * 0.36).toFixed(1)} ${y.toFixed(1)}) rotate(-90)`;
+  const transform = `translate(${(middle + VALUE_FONT_PX * 0.36).toFixed(1)} ${y.toFixed(1)}) rotate(-90)`;
   const style = isAbove ? 'value upright' : `value upright within ${look.isHollow ? 'hollow' : look.style}`;
-  return [...drawn, h('text', { class: style, transform: place })(text)];
+  return [...drawn, h('text', { class: style, transform })(text)];
 }
 
 interface Box {
@@ -149,7 +142,6 @@ interface Box {
   readonly height: number;
 }
 
-/** A bar of the drawing or of the legend. */
 function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly TreeElement[] {
   const { x, y, width, height } = box;
   if (isHollow) {
@@ -166,11 +158,9 @@ function barShape({ style, isHollow, isStriped }: Look, box: Box): readonly Tree
 
 /** A line for each series with a point for each value. A missing value interrupts the line. */
 function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readonly TreeElement[] {
-  return chart.series.flatMap(({ values }, at) => {
-    const look = looks[at];
-    if (look === undefined) return [];
+  return looks.map((look) => {
     const points = chart.places.map((_, place): Place | undefined => {
-      const value = values[place];
+      const value = look.values[place];
       return isKnown(value) ? [startPx + place * stepPx, topPx + scale.at(value)] : undefined;
     });
     const data = runsOf(points).map(pathData).join('');
@@ -182,7 +172,6 @@ function lines({ chart, looks, scale, startPx, stepPx, topPx }: Drawing): readon
   });
 }
 
-/** A line of the legend. */
 function lineShape(look: Look, [x, y]: Place): readonly TreeElement[] {
   return [h('path', { class: lineStyle(look), d: `M${x} ${y}h30` })(), pointShape(look, [x + 15, y])];
 }
@@ -196,7 +185,6 @@ function pointShape({ style, point, isHollow }: Look, [x, y]: Place): TreeElemen
   return h('path', { class: `point ${isHollow ? 'hollow ' : ''}${style}`, d: point, transform: place })();
 }
 
-/** Successive points without a gap. */
 function runsOf(points: readonly (Place | undefined)[]): readonly (readonly Place[])[] {
   const runs: Place[][] = [[]];
   for (const point of points) {
@@ -208,9 +196,8 @@ function runsOf(points: readonly (Place | undefined)[]): readonly (readonly Plac
 
 const SAMPLE_PX = { bars: 16, lines: 30 } as const;
 
-/** The style of a series as a bar, as a line with points, and in the legend. */
-interface Look {
-  /** The class of its colour. */
+/** A series with its style as a bar, as a line with points, and in the legend. */
+interface Look extends Pick<Series, 'name' | 'values'> {
   readonly style: string;
   readonly isStriped: boolean;
   /** SVG path data of a point around 0, 0. */
@@ -220,7 +207,7 @@ interface Look {
 }
 
 /** Contrast to the background is at least 3 : 1, and neighbours differ in lightness, so that adjacent bars differ without hue. */
-export const INKS: readonly Ink[] = [
+const INKS: readonly Ink[] = [
   LINE_INKS.control,
   AREA_INKS.lifeboat,
   AREA_INKS.unanswered,
@@ -243,27 +230,18 @@ const POINTS: readonly string[] = [
   'M-2.500-4.800h5l2.800 4.800l-2.800 4.800h-5l-2.800-4.800z',
 ];
 
-/** A look for each series. If there are as many published series as measured ones, the pairs have the same colour. */
-export function looksOf({ series }: Chart): readonly Look[] {
-  const published = series.filter(isPublished);
-  const isPaired = published.length * 2 === series.length;
-  return series.map((one, at) => {
-    const own = isPaired ? series.filter((other) => isPublished(other) === isPublished(one)).indexOf(one) : at;
-    return lookOf(own % INKS.length, isPublished(one));
+function looksOf({ series }: Chart): readonly Look[] {
+  return series.map(({ name, values, isPublished = false }, index) => {
+    const at = index % INKS.length;
+    return {
+      name: isPublished && !/publish/i.test(name) ? `${name} (published)` : name,
+      values,
+      style: `s${at}`,
+      isStriped: at >= STRIPED_FROM,
+      point: POINTS[at] ?? '',
+      isHollow: isPublished,
+    };
   });
-}
-
-function lookOf(at: number, isHollow: boolean): Look {
-  return { style: `s${at}`, isStriped: at >= STRIPED_FROM, point: POINTS[at] ?? '', isHollow };
-}
-
-/** The name of a series, marked if it was published. */
-function seriesName({ name, isPublished }: Series): string {
-  return isPublished && !/publish/i.test(name) ? `${name} (published)` : name;
-}
-
-function isPublished(series: Series): boolean {
-  return series.isPublished === true;
 }
 
 /** A chart with its layout in pixels of the picture. */
@@ -274,38 +252,20 @@ interface Drawing {
   /** The middle of the first place, and the distance between two places. */
   readonly startPx: number;
   readonly stepPx: number;
-  /** The upper end of the axis. */
   readonly topPx: number;
 }
 
 /** Room above the axis for the text of a value at its end. */
 const HEAD_PX = 20;
 
-/** `<name>.svg`, or `<name>-<id>.svg`. @throws unless both consist of lower-case words. */
 export function plotFile(name: string, id: string): string {
-  const check = (what: string, word: string): void => {
-    if (NAME.test(word)) return;
-    throw new Error(
-      `a ${what} cannot be called ${JSON.stringify(word)}: it becomes the name of a file, like value-size`,
-    );
-  };
-  check('finding', name);
-  if (id !== '') check('chart', id);
   return id === '' ? `${name}.svg` : `${name}-${id}.svg`;
 }
 
-/** The SVG of all charts of a finding by file name. @throws when two have the same name. */
 export function drawnCharts({ name, charts }: Finding): ReadonlyMap<string, string> {
-  const drawn = new Map<string, string>();
-  for (const chart of charts) {
-    const file = plotFile(name, chart.id);
-    if (drawn.has(file)) throw new Error(`${name} has two charts with the id ${JSON.stringify(chart.id)}`);
-    drawn.set(file, chartSvg(chart));
-  }
-  return drawn;
+  return new Map(charts.map((chart) => [plotFile(name, chart.id), chartSvg(chart)]));
 }
 
-/** The colours of all looks, and of text on them. */
 const INK_STYLE = INKS.map(({ light }, at) => `.s${at}{--own:${light};--on:${readableOn(light)}}`).join('\n');
 
 /** Styles besides the palette. Values have an outline in the background's colour, so that no line crosses a letter. */

@@ -68,8 +68,14 @@ function missedByLittle(claim: Claim): number | undefined {
   return figure;
 }
 
-/** Undefined: the figure of a claim could not be measured. */
-export function allHold(claims: readonly Claim[]): boolean | undefined {
-  const all = claims.map(holds);
-  return all.includes(undefined) ? undefined : !all.includes(false);
+/** Of published effects, each with claims that hold together: the number that hold, and the number that could be seen. */
+export function countEffects(effects: readonly (readonly Claim[])[]) {
+  const seen = effects.map((claims) => claims.map(holds)).filter((all) => !all.includes(undefined));
+  return { seen: seen.length, held: seen.filter((all) => !all.includes(false)).length };
+}
+
+/** The claim that all effects could be seen: one that could not leaves the statement confirmed in part at most. */
+export function seenClaim(effects: readonly (readonly Claim[])[]): Claim {
+  const text = `published effects that could be seen, of ${effects.length}`;
+  return { text, figure: countEffects(effects).seen, unit: 'count', atLeast: effects.length };
 }

@@ -1,150 +1,152 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { EXIT, refuse } from '../../../src/commands/arguments.ts';
-import { inPath } from '../../stack/go-program.ts';
+import { EXIT, type Option, type ParsedArguments, runProgram, UsageError } from '../../../src/commands/arguments.ts';
+import { isProgram } from '../../stack/go-program.ts';
 import { stopOnSignals } from '../../stack/process.ts';
-import { type Described, described, type LabArguments, readArguments } from './arguments.ts';
+import { processorsHere } from '../../stack/processors.ts';
 import type { FindingRecord } from './finding.ts';
 import { checkOut, keepFinding } from './keep.ts';
-import { type Cores, coresOf, type Experiment, inLab } from './lab.ts';
+import { coresOf, type Experiment, inLab, type LabOptions } from './lab.ts';
 import { commitOf, machineWords } from './machine.ts';
 import { othersCores, processorTimes } from './meters.ts';
-import { printFinding } from './print.ts';
+import { columns, printFinding } from './print.ts';
 import { checkPage, publishFinding } from './publish.ts';
 
-interface LabCommand extends Described {
+interface LabCommand {
+  /** The npm script: `experiments`. */
+  readonly program: string;
+  readonly about: string;
+  readonly experiments: Readonly<Record<string, Experiment>>;
+  /** Names of the experiments that take `--server`. */
+  readonly comparing: readonly string[];
   /** The page that `--publish` writes; its plots and records are beside it. */
   readonly page: string;
   /** Programs whose versions the figures depend on. */
   readonly programs: readonly string[];
 }
 
+const ALL = 'all';
+const SECONDS = { least: 0.1, most: 60 } as const;
+const OPTIONS: readonly Option[] = [
+  {
+    name: 'seconds',
+    takes: 'n',
+    about: `duration of each row in seconds, ${SECONDS.least} to ${SECONDS.most}; default: its own`,
+  },
+  { name: 'server', takes: 'path,…', about: 'further Redis-protocol servers to compare' },
+  { name: 'out', takes: 'folder', about: 'where tables and plots are kept (loadtest/results)' },
+  { name: 'publish', about: 'show the results on the page that stands beside the code' },
+];
+
 /** An experiment should take at most two minutes; after this time it is stopped. */
 const LIMIT_MS = 12 * 60_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 
-/** Runs the named experiments in turn. @returns the exit status: 0 when every row was measured. */
-export async function labCommand(command: LabCommand, argv: readonly string[], allowed: string): Promise<number> {
-  const read = await readArguments(argv, Object.keys(command.experiments), command.comparing);
-  if (read.kind !== 'run') return refuse(read, described(command));
-  const fault = await cannotBegin(command.page, read.arguments);
-  if (fault !== undefined) {
-    console.error(`${command.program}: ${fault}`);
-    return EXIT.notDone;
-  }
+/** Runs the experiments that the arguments of this process name, in turn. @returns the exit status: 0 when every row was measured. */
+export function labCommand(command: LabCommand): Promise<number> {
+  const argv = process.argv.slice(2);
+  const names = Object.entries(command.experiments).map(([name, { varies }]) => [name, varies] as const);
+  return runProgram(
+    {
+      command: `npm run ${command.program} --`,
+      usage: '<name…|all> [options]',
+      about: [command.about, '', ...columns(names)],
+      options: OPTIONS.filter(({ name }) => name !== 'server' || command.comparing.length > 0),
+      takes: { min: 0, max: Number.POSITIVE_INFINITY },
+    },
+    (words) => runAll(command, words),
+    argv.length === 0 && names.length > 1 ? ['--help'] : argv,
+  );
+}
+
+/** @throws UsageError with all faults. */
+export async function wishOf(
+  { experiments, comparing }: Pick<LabCommand, 'experiments' | 'comparing'>,
+  words: ParsedArguments,
+) {
+  const known = Object.keys(experiments);
+  const wanted = words.positionals.length === 0 && known.length === 1 ? known : words.positionals;
+  const there = `${known.join(', ')}, or ${ALL}`;
+  const names = known.filter((name) => wanted.includes(ALL) || wanted.includes(name));
+  const servers = words.text('server')?.split(',') ?? [];
+  const faults = wanted
+    .filter((name) => name !== ALL && !known.includes(name))
+    .map((name) => `there is no "${name}"; there are ${there}`);
+  if (wanted.length === 0) faults.push(`which? There are ${there}`);
+  if (words.has('seconds') && words.has('publish'))
+    faults.push('--publish goes without --seconds: a page shows rows measured as long as they should be');
+  if (servers.length > 0 && names.length > 0 && !names.some((name) => comparing.includes(name)))
+    faults.push(`--server: nothing here compares servers but ${comparing.join(', ')}`);
+  for (const path of servers)
+    if (!(path.includes('/') && (await isProgram(path))))
+      faults.push(`--server: "${path}" is not allowed; the path of a program is, such as /opt/bin/keydb-server`);
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
+  return {
+    /** In the order of the registry. */
+    names,
+    servers,
+    rowSeconds: words.number('seconds', SECONDS),
+    isPublished: words.has('publish'),
+    out: words.text('out') ?? 'loadtest/results',
+  };
+}
+
+async function runAll(command: LabCommand, words: ParsedArguments): Promise<number> {
+  const wish = await wishOf(command, words);
+  checkOut(wish.out);
+  if (wish.isPublished) checkPage(command.page, wish.names);
   using stopping = stopOnSignals(say);
-  const cores = coresOf(allowed);
+  const cores = coresOf(processorsHere());
   if (cores.store === cores.generator) say('one processor for stores and generators: every row is limited by both');
   const commit = commitOf(ROOT);
   const failed: string[] = [];
-  for (const name of read.arguments.names) {
-    if (stopping.signal.aborted) {
-      failed.push(`${name}: not begun`);
-      continue;
+  for (const [name, experiment] of Object.entries(command.experiments)) {
+    if (!wish.names.includes(name)) continue;
+    try {
+      stopping.signal.throwIfAborted();
+      const missing = installFault(experiment) ?? (await experiment.cannotRun?.());
+      if (missing !== undefined) throw new Error(missing);
+      say(`${name}: ${experiment.varies}`);
+      const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]);
+      const measured = await measure(experiment, { ...wish, cores, signal, say: (text) => say(`  ${text}`) });
+      const record: FindingRecord = {
+        version: 2,
+        finding: { name, ...measured.finding },
+        machine: await machineWords([...command.programs, ...wish.servers]),
+        ...measured.load,
+        commit,
+        command: `npm run ${command.program} -- ${name}${wish.rowSeconds === undefined ? '' : ` --seconds ${wish.rowSeconds}`}`,
+      };
+      console.log(`\n${printFinding(record)}\n`);
+      say(`kept in ${await keepFinding(record, wish.out, Date.now())}`);
+      if (wish.isPublished) publishFinding(record, command.page);
+      const unmeasured = record.finding.tables.flatMap(({ rows }) =>
+        rows.filter(({ values }) => values.every((value) => value === undefined)).map((row) => row.name),
+      );
+      if (unmeasured.length > 0) failed.push(`${name}: no figure for ${unmeasured.join('; ')} (the notes say why)`);
+    } catch (error) {
+      failed.push(`${name}: ${error instanceof Error ? error.message : error}`);
     }
-    const step = { command, name, read: read.arguments, cores, allowed, commit, stopping: stopping.signal };
-    const problem = await runOne(step);
-    if (problem !== undefined) failed.push(`${name}: ${problem}`);
   }
   for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
   return failed.length === 0 ? EXIT.passed : EXIT.undecided;
 }
 
-interface Step {
-  readonly command: LabCommand;
-  readonly name: string;
-  readonly read: LabArguments;
-  readonly cores: Cores;
-  /** Processors that this process may use, as a list for taskset. */
-  readonly allowed: string;
-  readonly commit: string | undefined;
-  readonly stopping: AbortSignal;
+function installFault({ parts }: Experiment): string | undefined {
+  const { status } = spawnSync(process.execPath, [INSTALL, ...parts], { stdio: 'inherit' });
+  return status === 0 ? undefined : `${parts.join(', ')} could not be installed`;
 }
 
-/** @returns why it could not be measured. */
-async function runOne(step: Step): Promise<string | undefined> {
-  const { command, name, read } = step;
-  const experiment = command.experiments[name];
-  if (experiment === undefined) return 'there is none';
-  try {
-    if (experiment.parts.length > 0) {
-      const installed = spawnSync(process.execPath, [INSTALL, ...experiment.parts], { stdio: 'inherit' });
-      if (installed.status !== 0) return `${experiment.parts.join(', ')} could not be installed`;
-    }
-    const missing = await experiment.cannotRun?.();
-    if (missing !== undefined) return missing;
-    say(`${name}: ${experiment.varies}`);
-    const record = await measure(step, experiment);
-    console.log(`\n${printFinding(record)}\n`);
-    const problems = [
-      ...(await problemOf(async () => say(`kept in ${await keepFinding(record, read.out, Date.now())}`))),
-      // Also when it could not be kept, because it was measured and printed.
-      ...(await problemOf(() => read.isPublished && publishFinding(record, command.page))),
-    ];
-    const unmeasured = record.finding.tables.flatMap(({ rows }) =>
-      rows.filter(({ values }) => values.every((value) => value === undefined)).map((row) => row.name),
-    );
-    if (unmeasured.length > 0) problems.push(`no figure for ${unmeasured.join('; ')} (the notes say why)`);
-    return problems.length === 0 ? undefined : problems.join('; ');
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-async function problemOf(work: () => unknown): Promise<string[]> {
-  try {
-    await work();
-    return [];
-  } catch (error) {
-    return [messageOf(error)];
-  }
-}
-
-async function measure(step: Step, experiment: Experiment): Promise<FindingRecord> {
-  const { command, name, read, cores, allowed, commit, stopping } = step;
-  const before = processorTimes(allowed);
+async function measure(experiment: Experiment, options: LabOptions) {
+  const before = processorTimes(processorsHere());
   const startedAt = new Date().toISOString();
   const startedMs = performance.now();
-  const finding = await inLab(
-    {
-      cores,
-      say: (text) => say(`  ${text}`),
-      signal: AbortSignal.any([stopping, AbortSignal.timeout(LIMIT_MS)]),
-      servers: read.servers,
-      ...(read.rowSeconds !== undefined && { rowSeconds: read.rowSeconds }),
-    },
-    experiment.run,
-  );
-  const others = othersCores(before, processorTimes(allowed));
-  return {
-    version: 2,
-    finding: { name, ...finding },
-    machine: await machineWords([...command.programs, ...read.servers]),
-    startedAt,
-    tookSeconds: (performance.now() - startedMs) / 1000,
-    ...(others !== undefined && { othersCores: others }),
-    commit,
-    command: `npm run ${command.program} -- ${name}${read.rowSeconds === undefined ? '' : ` --seconds ${read.rowSeconds}`}`,
-  };
+  const finding = await inLab(options, experiment.run);
+  const others = othersCores(before, processorTimes(processorsHere()));
+  return { finding, load: { startedAt, tookSeconds: (performance.now() - startedMs) / 1000, othersCores: others } };
 }
 
 function say(text: string): void {
   console.error(`  ${text}`);
-}
-
-/** Checks before minutes of measurement. @returns the problem in one line. @param page the page for `--publish`. */
-export async function cannotBegin(
-  page: string,
-  { out, names, isPublished }: Pick<LabArguments, 'out' | 'names' | 'isPublished'>,
-): Promise<string | undefined> {
-  if ((await inPath('taskset')).length === 0) return 'there is no taskset: install what Debian calls util-linux';
-  const [outProblem] = await problemOf(() => checkOut(out));
-  if (outProblem !== undefined) return `--out ${out} cannot be written: ${outProblem}`;
-  const [pageProblem] = await problemOf(() => isPublished && checkPage(page, names));
-  return pageProblem === undefined ? undefined : `--publish: ${pageProblem}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

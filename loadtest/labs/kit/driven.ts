@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Driven, DrivePlan } from './driver/plan.ts';
-import type { Limit } from './finding.ts';
+import type { Driven } from './driver/drive.ts';
+import type { DrivePlan } from './driver/plan.ts';
 import type { Lab, LabStore } from './lab.ts';
-import { busyOf, limitOf } from './meters.ts';
+import { loadFigures } from './meters.ts';
 import { runProgram } from './programs.ts';
 
-export interface LabDriven extends Driven {
-  /** Busy cores of the busiest store. */
-  readonly storeCores: number;
-  readonly generatorCores: number;
-  readonly limit: Limit;
-}
+export type LabDriven = Awaited<ReturnType<typeof drivenBy>>;
 
 const MAIN = join(import.meta.dirname, 'driver', 'main.ts');
 /** Time to open ten thousand connections. */
@@ -23,9 +18,9 @@ export function driven(
   lab: Lab,
   stores: readonly LabStore[],
   plan: Omit<DrivePlan, 'targets' | 'seed'> & Partial<Pick<DrivePlan, 'targets' | 'seed'>>,
-): Promise<LabDriven> {
+) {
   const targets = stores.map(({ host, port }) => ({ host, port }));
-  const whole = { targets, seed: 1, watched: stores.map((store) => store.pid()), ...plan };
+  const whole = { targets, seed: 1, ca: stores[0]?.ca, watched: stores.map((store) => store.pid()), ...plan };
   return drivenBy(lab, { main: MAIN, plan: whole, limitMs: (plan.seconds + OVERHEAD_SECONDS) * 1000 });
 }
 
@@ -48,15 +43,13 @@ export async function runDriver<Result>(lab: DriverPlace, { main, plan, limitMs 
   return JSON.parse(output);
 }
 
-/** Runs another driver program that prints a `Driven`. */
-export async function drivenBy(lab: Lab, options: DriverOptions): Promise<LabDriven> {
+/** Runs another driver program that prints a `Driven`. The figures of the store are those of the busiest one. */
+export async function drivenBy(lab: Lab, options: DriverOptions) {
   const result = await runDriver<Driven>(lab, options);
-  const storeCores = Math.max(0, ...result.watchedCores);
-  const busy = busyOf(storeCores, result);
-  return { ...result, storeCores, generatorCores: busy.generatorCores, limit: limitOf(busy) };
+  return { ...result, ...loadFigures(result, Math.max(0, ...result.watchedCores)) };
 }
 
 /** Undefined: the time was too short for even one whole reply. */
-export function p99Of({ answered, latencyMs }: Pick<Driven, 'answered' | 'latencyMs'>): number | undefined {
-  return answered === 0 ? undefined : latencyMs.p99;
+export function p99Of({ answered, p99Ms }: Pick<Driven, 'answered' | 'p99Ms'>): number | undefined {
+  return answered === 0 ? undefined : p99Ms;
 }

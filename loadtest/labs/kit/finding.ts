@@ -1,3 +1,5 @@
+import type { Unit } from './text.ts';
+
 /** Folders beside a page: a JSON file for each section, and the plots of all sections. */
 export const [RECORDS, PLOTS] = ['records', 'plots'];
 
@@ -17,7 +19,6 @@ export interface Finding {
   readonly sentence: string;
   readonly tables: readonly FindingTable[];
   readonly charts: readonly Chart[];
-  /** Sentences that a reader needs to believe the figures. */
   readonly notes: readonly string[];
 }
 
@@ -37,7 +38,6 @@ export interface Claim {
 
 export interface FindingTable {
   readonly title: string;
-  /** In the order of `Row.values`. */
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
 }
@@ -46,20 +46,6 @@ export interface Column {
   readonly name: string;
   readonly unit: Unit;
 }
-
-/** The kind of a number: a share is between 0 and 1, times is a ratio, cores are busy cores. */
-export type Unit =
-  | 'per-second'
-  | 'bytes-per-second'
-  | 'ms'
-  | 'us'
-  | 'seconds'
-  | 'bytes'
-  | 'count'
-  | 'share'
-  | 'times'
-  | 'cores'
-  | 'text';
 
 export interface Row {
   /** The varied setting: `pipeline of 50`. */
@@ -114,6 +100,5 @@ export interface FindingRecord {
   readonly othersCores?: number;
   /** Commit of the measured code: see `commitOf`. Absent outside of a repository. */
   readonly commit?: string;
-  /** Runs the experiment again with the same settings. */
   readonly command: string;
 }

@@ -1,79 +1,32 @@
-import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { drawnCharts, plotFile } from './chart.ts';
+import { drawnCharts } from './chart.ts';
 import type { FindingRecord } from './finding.ts';
-import { findingMarkdown } from './markdown.ts';
-import { printFinding } from './print.ts';
-import { parseRecord, replaceFiles } from './publish.ts';
+import { parseRecord } from './publish.ts';
 
 export const FINDING_FILE = 'finding.json';
 
-/** Several times the size of a finding with its plots. */
-const CHECK_BYTES = 2 ** 20;
-
 /** A check before minutes of measurement. @throws when nothing can be written below `out`. */
-export async function checkOut(out: string): Promise<void> {
-  await mkdir(out, { recursive: true });
-  const folder = await mkdtemp(join(out, 'check-'));
-  try {
-    await writeFile(join(folder, FINDING_FILE), Buffer.alloc(CHECK_BYTES, 'x'));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+export function checkOut(out: string): void {
+  mkdirSync(out, { recursive: true });
+  accessSync(out, constants.W_OK);
 }
 
 /** Writes `finding.json` and a plot for each chart into a folder of its own below `out`. @returns that folder. */
 export async function keepFinding(record: FindingRecord, out: string, nowMs: number): Promise<string> {
-  const { name } = record.finding;
-  // Checks the name before a folder with this name is made.
-  plotFile(name, '');
-  const { path } = await makeRunFolder(out, name, nowMs);
-  const write = (files: Iterable<readonly [string, string]>): void =>
-    replaceFiles(new Map(Array.from(files, ([file, text]) => [join(path, file), text])));
+  const { path } = await makeRunFolder(out, record.finding.name, nowMs);
   // Written first: if drawing fails, the plots can be drawn again from it.
-  try {
-    write([[FINDING_FILE, `${JSON.stringify(record, null, 2)}\n`]]);
-  } catch (error) {
-    await rm(path, { recursive: true });
-    throw error;
-  }
-  write(drawnCharts(record.finding));
+  writeFileSync(join(path, FINDING_FILE), `${JSON.stringify(record, null, 2)}\n`);
+  for (const [file, svg] of drawnCharts(record.finding)) writeFileSync(join(path, file), svg);
   return path;
 }
 
-/** Reads a kept finding. @throws with one line when the file is missing, of another version, or damaged. */
+/** Reads a kept finding. @throws when the file is missing, no JSON, or of another version. */
 export function readFinding(file: string): FindingRecord {
-  const record = parsed(file);
-  if (typeof record !== 'object' || record === null || !('version' in record)) {
-    throw new Error(`${file} is no kept finding: it has no version`);
-  }
-  if (record.version !== 2)
-    throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 2 can be read`);
-  try {
-    const read = record as FindingRecord;
-    // Missing members must show here and not half-way through a page.
-    printFinding(read);
-    findingMarkdown(read);
-    drawnCharts(read.finding);
-    return read;
-  } catch (error) {
-    throw new Error(`${file} is damaged: ${error instanceof Error ? error.message : String(error)}`);
-  }
-}
-
-function parsed(file: string): unknown {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    throw new Error(`${file} cannot be read`);
-  }
-  try {
-    return parseRecord(text);
-  } catch {
-    throw new Error(`${file} is no JSON`);
-  }
+  const record = parseRecord(readFileSync(file, 'utf8')) as FindingRecord;
+  if (record.version === 2) return record;
+  throw new Error(`${file} is a finding of version ${JSON.stringify(record.version)}; 2 can be read`);
 }
 
 export type RunFolder = Awaited<ReturnType<typeof makeRunFolder>>;

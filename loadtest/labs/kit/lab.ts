@@ -3,17 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts, pin } from '../../stack/process.ts';
 import { processorMs, processorsOf } from '../../stack/processors.ts';
-import {
-  type Certificates,
-  type Flavour,
-  makeCertificates,
-  type RedisNode,
-  startRedisNode,
-} from '../../stack/redis-node.ts';
+import { type Certificates, type Flavour, makeCertificates, startRedisNode } from '../../stack/redis-node.ts';
 import { verdictOf } from './claims.ts';
 import type { Chart, Claim, Finding, FindingTable } from './finding.ts';
 
-/** A check of one published statement. */
 export interface Experiment {
   /** The varied setting, in one line for the list. */
   readonly varies: string;
@@ -25,7 +18,6 @@ export interface Experiment {
   readonly run: (lab: Lab) => Promise<Omit<Finding, 'name'>>;
 }
 
-/** The definition of an experiment: how its rows are measured, and what is shown and claimed. */
 interface ExperimentDefinition<Measured>
   extends Pick<Experiment, 'varies' | 'parts' | 'cannotRun'>,
     Pick<Finding, 'title' | 'published' | 'sentence'> {
@@ -40,7 +32,7 @@ interface ExperimentDefinition<Measured>
 export function defineExperiment<Measured>(
   own: ExperimentDefinition<Measured>,
 ): Experiment & { readonly findingOf: (measured: Measured) => Omit<Finding, 'name'> } {
-  const { varies, parts, cannotRun, measure, title, published, sentence } = own;
+  const { varies, parts, cannotRun, title, published, sentence } = own;
   const findingOf = (measured: Measured): Omit<Finding, 'name'> => {
     const claims = own.claims(measured);
     return {
@@ -54,49 +46,30 @@ export function defineExperiment<Measured>(
       notes: own.notes(measured),
     };
   };
+  return { varies, parts, findingOf, cannotRun, run: async (lab) => findingOf(await own.measure(lab)) };
+}
+
+export type Cores = ReturnType<typeof coresOf>;
+
+/**
+ * The processors of stores and of generators, as lists for taskset: the first half, and the rest. They are separate so that
+ * each side's capacity can be measured. With a single processor both lists are the same, and every row is limited by both sides.
+ * @param allowed processors that this process may use: `0-1,4`.
+ */
+export function coresOf(allowed: string) {
+  const all = processorsOf(allowed);
+  const half = Math.floor(all.length / 2);
+  const [stores, generators] = half === 0 ? [all, all] : [all.slice(0, half), all.slice(half)];
   return {
-    varies,
-    parts,
-    findingOf,
-    cannotRun,
-    run: async (lab) => findingOf(await measure(lab)),
+    store: stores.join(','),
+    generator: generators.join(','),
+    storeCount: stores.length,
+    generatorCount: generators.length,
   };
 }
 
-/**
- * The processors of stores and of generators, as lists for taskset. They are separate so that each side's capacity can be
- * measured. With a single processor both lists are the same, and every row is limited by both sides.
- */
-export interface Cores {
-  readonly store: string;
-  readonly generator: string;
-  readonly storeCount: number;
-  readonly generatorCount: number;
-}
-
-/** @param allowed processors that this process may use, `0-1,4`: the first half is for stores, the rest for generators. */
-export function coresOf(allowed: string): Cores {
-  const all = processorsOf(allowed);
-  if (all.length < 2) {
-    const only = String(all[0] ?? 0);
-    return { store: only, generator: only, storeCount: 1, generatorCount: 1 };
-  }
-  const storeCount = Math.floor(all.length / 2);
-  const [store, generator] = [all.slice(0, storeCount).join(','), all.slice(storeCount).join(',')];
-  return { store, generator, storeCount, generatorCount: all.length - storeCount };
-}
-
 /** A real store, pinned to its processors. */
-export interface LabStore extends RedisNode {
-  readonly flavour: Flavour;
-  readonly directory: string;
-  /** Processor time of all its threads since its start. */
-  readonly processorMs: () => number;
-  /** `INFO <section>` by field. */
-  readonly info: (section: string) => Promise<Readonly<Record<string, string>>>;
-  /** The CA file, if it uses TLS. */
-  readonly caFile?: string;
-}
+export type LabStore = Awaited<ReturnType<typeof startLabStore>>;
 
 export interface LabStoreOptions {
   readonly flavour?: Flavour;
@@ -127,8 +100,7 @@ export interface Lab {
   readonly servers: readonly string[];
 }
 
-interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
-  /** Replaces the duration that an experiment wants. */
+export interface LabOptions extends Pick<Lab, 'cores' | 'say' | 'signal'> {
   readonly rowSeconds?: number;
   readonly servers?: readonly string[];
 }
@@ -149,39 +121,17 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
   let certificates: Promise<Certificates> | undefined;
   const startStore = async (wanted: LabStoreOptions = {}): Promise<LabStore> => {
     options.signal.throwIfAborted();
-    const { flavour = 'redis', config = [], cores = options.cores.store } = wanted;
     certificates ??= wanted.tls ? makeCertificates(folder) : undefined;
     const tls = wanted.tls ? await certificates : undefined;
-    const [port = 0] = await freePorts(1);
-    const directory = join(folder, String(port));
-    const node = await startRedisNode({ flavour, port, directory, config, tls, ...wanted.place });
-    atEnd(node.stop);
-    const pinStore = async (): Promise<void> => {
-      if (cores !== 'any') await pin([node.pid()], cores);
-    };
-    await pinStore();
-    return {
-      ...node,
-      restart: async () => {
-        await node.restart();
-        await pinStore();
-      },
-      flavour,
-      directory,
-      processorMs: () => processorMs(node.pid()),
-      info: async (section) => fieldsOf(String(await node.command('INFO', section))),
-      ...(tls && { caFile: tls.caFile }),
-    };
+    return startLabStore(folder, { cores: options.cores.store, ...wanted }, tls, atEnd);
   };
   const onAbort = new Promise<never>((_, reject) => {
     options.signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
   });
   onAbort.catch(() => undefined);
   try {
-    const { cores, say, signal, servers = [], rowSeconds } = options;
-    const seconds = (wanted: number): number => rowSeconds ?? wanted;
-    const lab: Lab = { cores, folder, seconds, startStore, atEnd, clear, say, signal, servers };
-    return await Promise.race([work(lab), onAbort]);
+    const seconds = (wanted: number): number => options.rowSeconds ?? wanted;
+    return await Promise.race([work({ servers: [], ...options, folder, seconds, startStore, atEnd, clear }), onAbort]);
   } finally {
     isOver = true;
     await clear();
@@ -189,6 +139,37 @@ export async function inLab<T>(options: LabOptions, work: (lab: Lab) => Promise<
   }
 }
 
-function fieldsOf(info: string): Record<string, string> {
-  return Object.fromEntries([...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
+async function startLabStore(
+  folder: string,
+  { flavour = 'redis', config, cores = 'any', place }: LabStoreOptions,
+  tls: Certificates | undefined,
+  atEnd: Lab['atEnd'],
+) {
+  const [port = 0] = await freePorts(1);
+  const directory = join(folder, String(port));
+  const node = await startRedisNode({ flavour, port, directory, config, tls, ...place });
+  atEnd(node.stop);
+  const pinStore = async (): Promise<void> => {
+    if (cores !== 'any') await pin([node.pid()], cores);
+  };
+  await pinStore();
+  return {
+    ...node,
+    restart: async () => {
+      await node.restart();
+      await pinStore();
+    },
+    flavour,
+    directory,
+    /** Processor time of all its threads since its start. */
+    processorMs: () => processorMs(node.pid()),
+    /** `INFO <section>` by field. */
+    info: async (section: string): Promise<Readonly<Record<string, string>>> => {
+      const fields = String(await node.command('INFO', section)).matchAll(/^(\w+):(.*?)\r?$/gm);
+      return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]));
+    },
+    /** The CA as a file and as PEM, if it uses TLS. */
+    caFile: tls?.caFile,
+    ca: tls?.ca,
+  };
 }

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { availableParallelism, hostname, release, tmpdir, totalmem, type } from 'node:os';
+import { availableParallelism, release, tmpdir, totalmem, type } from 'node:os';
 import { basename, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import type { Machine } from '../../judge/record.ts';
 import type { FindingRecord } from './finding.ts';
-import { plainText } from './text.ts';
+import { systemPath } from './programs.ts';
 
 /**
  * The machine in general words, without its name: `2 shared cores, 23 GiB, Linux 6.1, Redis 7.0.15`.
@@ -72,60 +73,38 @@ async function isShared(): Promise<boolean> {
   return Number(stolen) > 0;
 }
 
-/** The option that prints the version, for programs without `--version`. */
-const VERSION_OPTIONS: Readonly<Record<string, string>> = { nginx: '-v', varnishd: '-V', searchd: '--help' };
-/** Names of programs that do not print a suitable one. */
-const NAMES: Readonly<Record<string, string>> = { nginx: 'nginx', varnishd: 'Varnish', node: 'Node' };
+/** Names of programs, and the option that prints their version where it is not `--version`. */
+const PROGRAMS: Readonly<Record<string, readonly [name: string, option?: string]>> = {
+  nginx: ['nginx', '-v'],
+  varnishd: ['Varnish', '-V'],
+  searchd: ['Sphinx', '--help'],
+  'redis-server': ['Redis'],
+  'valkey-server': ['Valkey'],
+};
 /** Numbers with a point that are not addresses or times. */
 const VERSION = /(?<![\d.:])(?!(?:\d+\.){3}\d)\d+\.\d\w*(?:\.\w+)*/;
-/** `Redis server v=7.0.15`, `git version 2.39.5`, `dragonfly v1.27.1` */
-const BETWEEN = /(?:[\s:=,(/-]|\b(?:server|version|v)\b|(?<=\s)v)+$/i;
-const [LIMIT_MS, MAX_OUTPUT, MAX_WORD] = [3000, 4000, 40];
-/** Folders of servers on Debian that are only in root's PATH. */
-const FOLDERS = '/usr/local/sbin:/usr/sbin';
+const LIMIT_MS = 3000;
+
+const run = promisify(execFile);
 
 /** `Redis 7.0.15`; undefined when the program is missing or prints no version. @param program a name or a path. */
 async function programWords(program: string): Promise<string | undefined> {
   // The Node that runs this file also runs the measurements, even if PATH has another one.
   if (program === 'node') return `Node ${process.versions.node}`;
-  const said = await answerOf(program, VERSION_OPTIONS[basename(program)] ?? '--version');
-  return versionWords(program, said);
-}
-
-/** The first line with a version, shortened, without paths, addresses and names of machines. */
-export function versionWords(program: string, said: string): string | undefined {
-  const line =
-    said
-      .split('\n')
-      .map(plainText)
-      .find((one) => VERSION.test(one)) ?? '';
-  const [version] = VERSION.exec(line) ?? [];
-  if (version === undefined) return undefined;
-  const before = line.slice(0, line.indexOf(version)).replace(BETWEEN, '');
-  const isName = /^[a-z][\w+ -]*$/i.test(before) && !before.includes(hostname());
-  const words = NAMES[basename(program)] ?? (isName ? before : basename(program));
-  return `${words.slice(0, MAX_WORD)} ${version.slice(0, MAX_WORD)}`;
+  const [name, option = '--version'] = PROGRAMS[basename(program)] ?? [basename(program)];
+  const [version] = VERSION.exec(await answerOf(program, option)) ?? [];
+  return version && `${name} ${version.slice(0, 40)}`;
 }
 
 /** The output of a program with one option, on both streams, within three seconds; '' when it cannot be started. */
-function answerOf(program: string, option: string): Promise<string> {
-  return new Promise((answer) => {
-    const path = program.includes('/') ? resolve(program) : program;
-    let said = '';
-    const child = spawn(path, [option], {
-      // A server that ignores the option and starts writes its files there.
-      cwd: tmpdir(),
-      env: { ...process.env, PATH: `${process.env['PATH'] ?? ''}:${FOLDERS}`, LC_ALL: 'C' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: LIMIT_MS,
-      killSignal: 'SIGKILL',
-    });
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        said = (said + text).slice(0, MAX_OUTPUT);
-      });
-    }
-    child.once('error', () => answer(''));
-    child.once('close', () => answer(said));
-  });
+async function answerOf(program: string, option: string): Promise<string> {
+  const path = program.includes('/') ? resolve(program) : program;
+  const { stdout = '', stderr = '' } = await run(path, [option], {
+    // A server that ignores the option and starts writes its files there.
+    cwd: tmpdir(),
+    env: { ...process.env, ...systemPath(), LC_ALL: 'C' },
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+  }).catch((error: { readonly stdout?: string; readonly stderr?: string }) => error);
+  return stdout + stderr;
 }

@@ -5,7 +5,6 @@ import { type Finding, type FindingRecord, PLOTS, RECORDS } from './finding.ts';
 import { type Cells, cellsOf } from './table.ts';
 import { othersWords, plainText, prose } from './text.ts';
 
-/** Rows of the table of an experiment's section. */
 const MAX_ROWS = 8;
 
 /**
@@ -65,52 +64,34 @@ function bold(text: string): string {
 }
 
 function code(text: string): string {
-  const plain = plainText(text).trim().replaceAll('<!--', '<! --');
-  const ticks = '`'.repeat(Math.max(0, ...(plain.match(/`+/g) ?? []).map((run) => run.length)) + 1);
-  const gap = plain.startsWith('`') || plain.endsWith('`') ? ' ' : '';
-  return `${ticks}${gap}${plain}${gap}${ticks}`;
+  return `\`${plainText(text).trim()}\``;
 }
 
 const [START, END] = ['<!-- overview -->', '<!-- /overview -->'];
-/** Also edited markers: a comment at the start of a line with that word. */
-const LIKE_ONE = /^[ \t]*<!--[^>\n]*\boverview\b[^>\n]*-->.*$/gim;
 const HEAD = '| | does it hold here? |\n|---|---|';
 
 /**
  * Replaces or adds this finding's row in the table of verdicts at the beginning of a page. A page without the markers of
  * this table is returned unchanged. @param names of all findings of the page, in their order.
- * @throws when a marker is missing or was edited, because the table would become outdated.
+ * @throws when one marker is missing, because the table would become outdated.
  */
 export function withOverview(page: string, { finding }: FindingRecord, names: readonly string[]): string {
-  const eol = page.includes('\r\n') ? '\r\n' : '\n';
   const place = overviewOf(page);
   if (place === undefined) return page;
   const { from, to } = place;
-  const rows = new Map(
-    page
-      .slice(from + START.length, to)
-      .split(eol)
-      .flatMap((line) => {
-        const name = /^\| `([^`]+)` /.exec(line)?.[1];
-        return name === undefined ? [] : [[name, line] as const];
-      }),
-  );
+  const rows = new Map([...page.slice(from, to).matchAll(/^\| `([^`]+)` .*$/gm)].map(([row, name]) => [name, row]));
   const { name, title, claims, verdict } = finding;
   const seen = claims.map(holds).filter((one) => one !== undefined);
   const count = seen.length === 0 ? '' : `, ${seen.filter((one) => one).length} of ${seen.length} claims`;
   rows.set(name, `| \`${name}\` ${prose(title)} | **${VERDICT_TEXT[verdict]}**${count} |`);
-  const lines = names.flatMap((one) => rows.get(one) ?? []);
-  const table = [HEAD.replaceAll('\n', eol), ...lines].join(eol);
-  return `${page.slice(0, from)}${START}${eol}${table}${eol}${page.slice(to)}`;
+  const table = [HEAD, ...names.flatMap((one) => rows.get(one) ?? [])].join('\n');
+  return `${page.slice(0, from)}${START}\n${table}\n${page.slice(to)}`;
 }
 
 /** The positions of the start marker and of the end marker; undefined when the page has none. @throws as `withOverview`. */
 export function overviewOf(page: string): { readonly from: number; readonly to: number } | undefined {
-  const found = [...page.matchAll(LIKE_ONE)].map(({ 0: line, index }) => ({ text: line.trim(), from: index }));
-  if (found.length === 0) return undefined;
-  const [start, end] = found;
-  if (found.length === 2 && start?.text === START && end?.text === END) return { from: start.from, to: end.from };
-  throw new Error(
-    `the overview of a page stands between one line "${START}" and one "${END}"; there are ${found.map(({ text }) => `"${text}"`).join(', ')}`,
-  );
+  const [from, to] = [page.indexOf(`${START}\n`), page.indexOf(`\n${END}`) + 1];
+  if (from < 0 && to === 0) return undefined;
+  if (from >= 0 && from < to) return { from, to };
+  throw new Error(`the overview of a page stands between one line "${START}" and one "${END}"`);
 }

@@ -6,13 +6,13 @@ export interface Mix {
   readonly keys: number;
   readonly leastBytes: number;
   readonly mostBytes: number;
-  /** Share of writes: 0.2. */
   readonly writes: number;
 }
 
 export const PUBLISHED_MIX: Mix = { keys: 100_000, leastBytes: 100, mostBytes: 6000, writes: 0.2 };
+/** For the driver. */
+export const MIX_COMMANDS = { kind: 'mix', ...PUBLISHED_MIX } as const;
 
-/** The names of memtier: `memtier-0`. */
 export function mixKey(at: number): string {
   return `memtier-${at}`;
 }

@@ -26,11 +26,7 @@ export async function leaveHome(): Promise<void> {
 
 /** `ip -n` and `ip netns exec` mount a separate /sys, which a chroot and many containers forbid. */
 function within(name: string, command: string, args: readonly string[]): Promise<string> {
-  return systemProgram('nsenter', [entry(name), command, ...args]);
-}
-
-function entry(name: string): string {
-  return `--net=${HOME}/${name}`;
+  return systemProgram('nsenter', [`--net=${HOME}/${name}`, command, ...args]);
 }
 
 /** Creates a namespace. It, its interfaces and everything that runs inside are removed when the experiment is over. */
@@ -53,14 +49,17 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
     await leaveHome();
     process.removeListener('exit', atExit);
   });
-  await systemProgram('ip', ['netns', 'add', name]);
-  await systemProgram('ip', ['link', 'add', outside, 'type', 'veth', 'peer', 'name', inside, 'netns', name]);
-  await systemProgram('ip', ['addr', 'add', `${outsideAddress}/30`, 'dev', outside]);
-  await systemProgram('ip', ['link', 'set', outside, 'up']);
-  await within(name, 'ip', ['addr', 'add', `${insideAddress}/30`, 'dev', inside]);
-  await within(name, 'ip', ['link', 'set', 'lo', 'up']);
-  await within(name, 'ip', ['link', 'set', inside, 'up']);
+  const ip = (words: string): Promise<string> => systemProgram('ip', words.split(' '));
+  const ipInside = (words: string): Promise<string> => within(name, 'ip', words.split(' '));
+  await ip(`netns add ${name}`);
+  await ip(`link add ${outside} type veth peer name ${inside} netns ${name}`);
+  await ip(`addr add ${outsideAddress}/30 dev ${outside}`);
+  await ip(`link set ${outside} up`);
+  await ipInside(`addr add ${insideAddress}/30 dev ${inside}`);
+  await ipInside('link set lo up');
+  await ipInside(`link set ${inside} up`);
 
+  const through = [nsenter, `--net=${HOME}/${name}`];
   const shaped = new Set<Way>();
   const tc = (way: Way, words: readonly string[]): Promise<string> =>
     way === 'replies' ? within(name, 'tc', words) : systemProgram('tc', words);
@@ -69,15 +68,12 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
     name,
     insideAddress,
     /** Program and arguments that start another program inside. */
-    through: [nsenter, entry(name)],
+    through,
     /** The interface outside: the discipline of the requests is on it. */
     outside,
-    /** Starts a store inside, without TLS. It is reachable from outside at `insideAddress`. */
-    startStore: (options: LabStoreOptions = {}) => {
-      // The lab's certificates are for loopback.
-      if (options.tls) throw new Error('a store inside a namespace speaks no TLS: leave out `tls`');
-      return lab.startStore({ ...options, place: { host: insideAddress, through: [nsenter, entry(name)] } });
-    },
+    /** Starts a store inside. It is reachable from outside at `insideAddress`. The lab's certificates are for loopback. */
+    startStore: (options: Omit<LabStoreOptions, 'tls'> = {}) =>
+      lab.startStore({ ...options, place: { host: insideAddress, through } }),
     /**
      * Sets the discipline for one direction, as the arguments of `tc qdisc add dev …`: `['netem', 'delay', '1ms']`. It
      * replaces the one before; undefined removes it. Its handle is `1:`.
@@ -102,33 +98,26 @@ export async function startNamespace(lab: Pick<Lab, 'signal' | 'atEnd' | 'startS
   };
 }
 
+const NEEDS =
+  'needs Linux, root for network namespaces with virtual interfaces (veth), and ip and tc (package iproute2)';
+
 /**
  * Why namespaces cannot be used here; undefined when they can. It creates one and removes it, because root in a container
  * may not be allowed to. @param disciplines that the kernel must have, with their arguments: `['netem', 'delay', '1ms']`.
  */
 export async function namespacesProblem(disciplines: readonly (readonly string[])[] = []): Promise<string | undefined> {
-  if (process.platform !== 'linux') return 'needs Linux for network namespaces';
   const name = `spc-${process.pid}-${randomBytes(2).toString('hex')}`;
   try {
     await systemProgram('tc', ['-V']);
     await systemProgram('ip', ['netns', 'add', name]);
-  } catch (error) {
-    if (isMissing(error)) return 'needs ip and tc (package iproute2)';
-    return `needs root for network namespaces (${complaint(error)})`;
-  }
-  try {
-    await within(name, 'ip', ['link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1']).catch((error) => {
-      throw new Error(`needs virtual interfaces, veth, in the kernel (${complaint(error)})`);
-    });
+    await within(name, 'ip', ['link', 'add', 'spc0', 'type', 'veth', 'peer', 'name', 'spc1']);
     for (const discipline of disciplines) {
-      await within(name, 'tc', ['qdisc', 'replace', 'dev', 'spc0', 'root', ...discipline]).catch((error) => {
-        throw new Error(`needs the discipline ${discipline[0]} of tc in the kernel (${complaint(error)})`);
-      });
+      await within(name, 'tc', ['qdisc', 'replace', 'dev', 'spc0', 'root', ...discipline]);
       await within(name, 'tc', ['qdisc', 'del', 'dev', 'spc0', 'root']);
     }
     return undefined;
   } catch (error) {
-    return complaint(error);
+    return `${NEEDS}: ${complaint(error)}`;
   } finally {
     await systemProgram('ip', ['netns', 'del', name]).catch(() => undefined);
     await leaveHome();
@@ -138,15 +127,10 @@ export async function namespacesProblem(disciplines: readonly (readonly string[]
 /** From 198.18.0.0/15, which is reserved for benchmarks of networks (RFC 2544), so no real addresses are hidden. */
 async function freeAddresses(): Promise<{ readonly outsideAddress: string; readonly insideAddress: string }> {
   const taken = await systemProgram('ip', ['-o', '-4', 'addr', 'show']);
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (;;) {
     const [second = 0, third = 0, fourth = 0] = randomBytes(3);
     const [net, first] = [`198.${18 + (second % 2)}.${third}`, fourth & ~3];
     const outsideAddress = `${net}.${first + 1}`;
     if (!taken.includes(` ${outsideAddress}/`)) return { outsideAddress, insideAddress: `${net}.${first + 2}` };
   }
-  throw new Error('no free addresses in 198.18.0.0/15');
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -11,16 +11,13 @@ interface Picture {
   /** Rules besides the palette. Not escaped, so only constants. */
   readonly style: string;
   readonly legend: readonly LegendSample[];
-  /** The drawing below the legend. */
   readonly body: (topPx: number) => { readonly drawn: readonly Child[]; readonly endPx: number };
 }
 
-/** A sample of a curve with its name. */
 export interface LegendSample {
   readonly sample: (x: number, y: number) => Child;
   readonly samplePx: number;
   readonly name: string;
-  /** Shown after the name. */
   readonly figure?: string;
 }
 

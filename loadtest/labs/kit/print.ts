@@ -4,7 +4,6 @@ import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts
 import { cellsOf } from './table.ts';
 import { othersWords, plainText } from './text.ts';
 
-/** Width of a line for a terminal. */
 export const WIDTH = 110;
 
 /** A finding for a terminal. The verdict is the last line. */
@@ -45,6 +44,11 @@ export function aligned(table: readonly (readonly string[])[], isFigure: readonl
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Two columns for a help text. */
+export function columns(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
+  return aligned(rows, [false, false]).map((line) => `  ${line}`);
 }
 
 /** A text in lines of at most 110 characters. @param indent of all lines but the first. @param first indent of the first line. */

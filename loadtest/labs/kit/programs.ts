@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { processorMs } from '../../stack/processors.ts';
+import { cpuSecondsIn, processFile } from '../../stack/processors.ts';
 
 interface ProgramOptions {
   readonly command: string;
@@ -12,7 +12,6 @@ interface ProgramOptions {
   /** Processors that it may use, as a list for taskset. Absent: all. */
   readonly cores?: string;
   readonly limitMs: number;
-  readonly env?: Readonly<Record<string, string>>;
   /** Pieces for its standard input, written as fast as it reads. */
   readonly input?: Iterable<Buffer>;
   readonly signal?: AbortSignal;
@@ -20,23 +19,15 @@ interface ProgramOptions {
   readonly onLine?: (line: string) => boolean;
 }
 
-interface Ran {
-  readonly output: string;
-  readonly seconds: number;
-  /** Processor time of the program without its children. Up to 20 ms at the end may be missing. */
-  readonly processorSeconds: number;
-}
-
 const POLL_INTERVAL_MS = 20;
 const MAX_OUTPUT = 16 * 2 ** 20;
 
 /** Runs a program to its end. @throws with its last output when it is missing, fails, prints too much or takes too long. */
-export async function runProgram(options: ProgramOptions): Promise<Ran> {
+export async function runProgram(options: ProgramOptions) {
   const { command, args, cores, limitMs, input = [], signal, onLine } = options;
   const [program, ...rest] = cores === undefined ? [command, ...args] : ['taskset', '-c', cores, command, ...args];
   const startedMs = performance.now();
   const child = spawn(program ?? command, rest, {
-    env: { ...process.env, ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     // Node refuses a fraction of a millisecond.
     signal: AbortSignal.any([AbortSignal.timeout(Math.ceil(limitMs)), ...(signal === undefined ? [] : [signal])]),
@@ -71,26 +62,19 @@ export async function runProgram(options: ProgramOptions): Promise<Ran> {
     );
     child.once('close', (code, killed) => resolve(code === 0 || isDone ? '' : `ended with ${killed ?? code}`));
   });
-  let usedMs = 0;
-  do usedMs = usedSoFar(child.pid, usedMs);
+  /** Without its children. Up to 20 ms at the end may be missing. */
+  let processorSeconds = 0;
+  do processorSeconds = cpuSecondsIn(processFile(child.pid ?? 0, 'stat')) ?? processorSeconds;
   while ((await Promise.race([ended, sleep(POLL_INTERVAL_MS)])) === undefined);
   const problem = await ended;
   await writing;
   if (problem !== '') throw new Error(`${command}: ${problem}: ${said.err.trim() || said.out.trim().slice(-400)}`);
-  return { output: said.out, seconds: (performance.now() - startedMs) / 1000, processorSeconds: usedMs / 1000 };
+  return { output: said.out, seconds: (performance.now() - startedMs) / 1000, processorSeconds };
 }
 
 function startFault(error: NodeJS.ErrnoException): string {
   if (error.code !== 'ENOENT') return error.message;
   return `there is no ${error.path ?? 'such program'} in PATH; install it`;
-}
-
-function usedSoFar(pid: number | undefined, before: number): number {
-  try {
-    return pid === undefined ? before : Math.max(before, processorMs(pid));
-  } catch {
-    return before;
-  }
 }
 
 const run = promisify(execFile);

@@ -5,10 +5,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -30,7 +28,7 @@ export interface Section {
 }
 
 /** A marker must be a line of its own. */
-const MARKER = /^<!-- (\/?)finding: (\S+) -->[ \t]*\r?$/gm;
+const MARKER = /^<!-- (\/?)finding: (\S+) -->$/gm;
 /** Paths that exist on one machine only. Commands for readers use `/path/…`. */
 const MACHINE_PATH = /(?<![\w./:-])\/(?:home|root|work|tmp|Users|private|mnt|srv|opt|var)\/[^\s'"]*/;
 
@@ -77,23 +75,19 @@ export function withSection(
   { name, markdown }: Pick<Section, 'name' | 'markdown'>,
   page: string,
 ): string {
-  const [from, to] = between(markersOf(text), name, page);
-  const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  return `${text.slice(0, from)}${eol}${markdown.replaceAll('\n', eol)}${text.slice(to)}`;
+  const [from, to] = between(text, name, page);
+  return `${text.slice(0, from)}\n${markdown}${text.slice(to)}`;
 }
 
-/** Names of all sections of a page, in their order. */
 export function sectionsOf(text: string): readonly string[] {
-  return markersOf(text)
-    .filter(({ isEnd }) => !isEnd)
-    .map(({ name }) => name);
+  return [...text.matchAll(MARKER)].flatMap(([, slash, name = '']) => (slash === '' ? [name] : []));
 }
 
 /**
  * Replaces the text between the markers of this section, its plots and its record. Nothing else is changed.
  * @param more makes further changes to the page, with the names of all its sections in their order.
- * @throws before anything is changed, when the markers are missing, more than one pair, in the wrong order, or around
- * those of another section, when the record may not be published, or when a file cannot be written.
+ * @throws before anything is changed, when the markers are not one pair, when the record may not be published, or when a
+ * file cannot be written.
  */
 export function publishSection(
   section: Section,
@@ -104,14 +98,9 @@ export function publishSection(
   const fault = recordFault(record);
   if (fault !== undefined) throw new Error(`${name}: ${fault}`);
   const text = readFileSync(page, 'utf8');
-  const replaced = withSection(text, section, basename(page));
   const names = sectionsOf(text);
-  for (const file of plots.keys()) {
-    const owner = ownerOf(file, [name, ...names]);
-    if (owner !== name) throw new Error(`${file} would be a plot of ${name} and of ${owner}: rename the chart`);
-  }
-  const shown = more(replaced, names);
-  const [records, pictures] = [RECORDS, PLOTS].map((folder) => join(dirname(page), folder)) as [string, string];
+  const shown = more(withSection(text, section, basename(page)), names);
+  const [records, pictures] = [join(dirname(page), RECORDS), join(dirname(page), PLOTS)];
   mkdirSync(records, { recursive: true });
   if (plots.size > 0) mkdirSync(pictures, { recursive: true });
   // All or none: otherwise an old text could be shown beside new plots.
@@ -129,54 +118,28 @@ export function publishSection(
 export function checkSections(page: string, names: readonly string[]): string {
   const text = readFileSync(page, 'utf8');
   accessSync(page, constants.W_OK);
-  for (const name of names) between(markersOf(text), name, basename(page));
+  for (const name of names) between(text, name, basename(page));
   return text;
 }
 
-interface Marker {
-  readonly name: string;
-  readonly isEnd: boolean;
-  readonly from: number;
-  readonly to: number;
-}
-
-function markersOf(text: string): readonly Marker[] {
-  return [...text.matchAll(MARKER)].map(({ 0: all, 1: slash, 2: name = '', index }) => ({
-    name,
-    isEnd: slash === '/',
-    from: index,
-    to: index + all.trimEnd().length,
-  }));
-}
-
 /** The end of the first marker and the beginning of the second. */
-function between(markers: readonly Marker[], name: string, page: string): readonly [number, number] {
-  const own = markers.filter((marker) => marker.name === name);
-  for (const isEnd of [false, true]) {
-    const count = own.filter((marker) => marker.isEnd === isEnd).length;
-    const wanted = `a line "<!-- ${isEnd ? '/' : ''}finding: ${name} -->"`;
-    if (count === 0) throw new Error(`${page} lacks ${wanted}`);
-    if (count > 1) throw new Error(`${page} has ${wanted} ${count} times; one is allowed`);
-  }
+function between(text: string, name: string, page: string): readonly [number, number] {
+  const markers = [...text.matchAll(MARKER)];
+  const own = markers.filter(([, , one]) => one === name);
   const [start, end] = own;
-  if (start === undefined || end === undefined || start.isEnd) {
-    throw new Error(`${page} has the end of finding ${name} before its beginning`);
-  }
-  const inside = markers.find(({ from }) => from > start.from && from < end.from);
-  if (inside !== undefined) throw new Error(`${page} has a marker of finding ${inside.name} within finding ${name}`);
-  return [start.to, end.from];
+  const isPair = own.length === 2 && start?.[1] === '' && end?.[1] === '/';
+  if (isPair && markers.indexOf(end) === markers.indexOf(start) + 1) return [start.index + start[0].length, end.index];
+  throw new Error(
+    `${page} needs one line "<!-- finding: ${name} -->", and one "<!-- /finding: ${name} -->" after it without a marker between`,
+  );
 }
 
 /** Plots of this section: `batch-lua.svg`, unless there is a section called `batch-lua`. */
-function plotsOf(folder: string, name: string, others: readonly string[]): readonly string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder).filter((file) => ownerOf(file, [name, ...others]) === name);
-}
-
-/** The section with the longest name that the file name begins with. */
-function ownerOf(file: string, names: readonly string[]): string | undefined {
-  const own = names.filter((name) => file === `${name}.svg` || (file.startsWith(`${name}-`) && file.endsWith('.svg')));
-  return own.toSorted((a, b) => b.length - a.length)[0];
+function plotsOf(folder: string, name: string, names: readonly string[]): readonly string[] {
+  const isOf = (file: string, one: string): boolean => file === `${one}.svg` || file.startsWith(`${one}-`);
+  const longer = names.filter((one) => one.startsWith(`${name}-`));
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return files.filter((file) => isOf(file, name) && !longer.some((one) => isOf(file, one)));
 }
 
 /** The section of a page for a finding, rendered only from the text of its record. */
@@ -206,35 +169,19 @@ export function checkPage(page: string, names: readonly string[]): void {
 }
 
 /**
- * Writes all of these files or none: each one to a temporary file in its folder, then all are renamed.
+ * Writes all of these files or none: each one to a temporary file beside it, then all are renamed.
  * @param files texts by path. @throws when one of them cannot be written; then all are unchanged.
  */
 export function replaceFiles(files: ReadonlyMap<string, string>): void {
-  const moves = Array.from(files, ([path, text]) => {
-    // The target of a link is written, not the link.
-    const to = existsSync(path) ? realpathSync(path) : path;
-    return { to, beside: `${to}.new`, text };
-  });
-  // Renaming would also replace a read-only file, against the intention of its owner.
-  for (const { to } of moves) {
-    if (!existsSync(to)) continue;
-    // Renaming would replace a device by a file.
-    if (!isFile(to)) throw new Error(`${to} is no file`);
-    accessSync(to, constants.W_OK);
-  }
   const written: string[] = [];
   try {
-    for (const { to, beside, text } of moves) {
-      written.push(beside);
-      writeFileSync(beside, text, existsSync(to) ? { mode: statSync(to).mode } : {});
+    for (const [path, text] of files) {
+      writeFileSync(`${path}.new`, text);
+      written.push(path);
     }
   } catch (error) {
-    for (const beside of written) if (isFile(beside)) rmSync(beside);
+    for (const path of written) rmSync(`${path}.new`);
     throw error;
   }
-  for (const { to, beside } of moves) renameSync(beside, to);
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+  for (const path of written) renameSync(`${path}.new`, path);
 }

@@ -35,16 +35,3 @@ export async function onceMore<T>(
   again();
   return measure();
 }
-
-/**
- * The number of requests that fill the time at a known rate: at least two rounds of all requests in flight, because a
- * single round consists only of its beginning and its end.
- */
-export function wholeRounds(load: {
-  readonly clients: number;
-  readonly pipeline?: number;
-  readonly perSecond: number;
-  readonly seconds: number;
-}): number {
-  return Math.max(2 * load.clients * (load.pipeline ?? 1), Math.round(load.perSecond * load.seconds));
-}

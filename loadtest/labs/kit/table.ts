@@ -1,5 +1,5 @@
-import type { Chart, FindingTable, Row, Unit } from './finding.ts';
-import { valueText } from './text.ts';
+import type { Chart, FindingTable, Row } from './finding.ts';
+import { type Unit, valueText } from './text.ts';
 
 /** A table as texts: the varied setting, the figures, and columns for limits and published values if any row has them. */
 export interface Cells {

@@ -3,12 +3,12 @@ import {
   bytesText,
   countText,
   durationText,
+  GAP,
   percentText,
   perSecondText,
   timesText,
   UNKNOWN,
 } from '../../../src/report/format.ts';
-import type { Unit } from './finding.ts';
 
 /** Characters in measured text that could control a terminal or a page. */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu;
@@ -38,51 +38,33 @@ export function othersWords(cores: number | undefined): string {
   return ` Meanwhile others took ${amountText(cores)} of the machine's cores: rates are lower and times longer than on a quiet one.`;
 }
 
-/** One value of a table or an axis, with its unit. */
+/** The kind of a number: a share is between 0 and 1, times is a ratio, cores are busy cores. */
+export type Unit = keyof typeof UNITS;
+
+/** A value of each unit as text, and the smallest unit, for all digits of a value. */
+const UNITS = {
+  'per-second': [perSecondText, '/s'],
+  'bytes-per-second': [(value: number) => `${bytesText(value)}/s`, `${GAP}B/s`],
+  ms: [durationText, `${GAP}ms`],
+  us: [(value: number) => `${amountText(value)}${GAP}µs`, `${GAP}µs`],
+  seconds: [(value: number) => durationText(value * 1000), `${GAP}s`],
+  bytes: [bytesText, `${GAP}B`],
+  count: [countText, ''],
+  share: [percentText, `${GAP}%`],
+  times: [timesText, `${GAP}×`],
+  cores: [amountText, ''],
+  text: [amountText, ''],
+} as const;
+
 export function valueText(value: number | string | undefined, unit: Unit): string {
   if (typeof value === 'string') return value;
-  switch (unit) {
-    case 'per-second':
-      return perSecondText(value);
-    case 'bytes-per-second':
-      return value === undefined ? UNKNOWN : `${bytesText(value)}/s`;
-    case 'ms':
-      return durationText(value);
-    case 'us':
-      return value === undefined ? UNKNOWN : `${amountText(value)}\u00a0µs`;
-    case 'seconds':
-      return durationText(value === undefined ? undefined : value * 1000);
-    case 'bytes':
-      return bytesText(value);
-    case 'count':
-      return countText(value);
-    case 'share':
-      return percentText(value);
-    case 'times':
-      return timesText(value);
-    case 'cores':
-    case 'text':
-      return amountText(value);
-  }
+  return value === undefined ? UNKNOWN : UNITS[unit][0](value);
 }
 
 const EXACT = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 15 });
-const SMALLEST_UNITS: Readonly<Record<Unit, string>> = {
-  'per-second': '/s',
-  'bytes-per-second': '\u00a0B/s',
-  ms: '\u00a0ms',
-  us: '\u00a0µs',
-  seconds: '\u00a0s',
-  bytes: '\u00a0B',
-  count: '',
-  share: '\u00a0%',
-  times: '\u00a0×',
-  cores: '',
-  text: '',
-};
 
 /** All digits of a value, in the smallest of its units. */
 export function exactText(value: number | undefined, unit: Unit): string {
   if (value === undefined || !Number.isFinite(value)) return UNKNOWN;
-  return `${EXACT.format(unit === 'share' ? value * 100 : value).replace('-', '−')}${SMALLEST_UNITS[unit]}`;
+  return `${EXACT.format(unit === 'share' ? value * 100 : value).replace('-', '−')}${UNITS[unit][1]}`;
 }

@@ -36,13 +36,11 @@ const engine = {
   fromSeconds: 8,
 };
 const FAST = '10 ms';
-const CASES: Readonly<
-  Record<string, { readonly loads: readonly number[]; readonly scenario: Omit<Scenario, 'load'> }>
-> = {
-  '200 ms': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.4, costly: 0 } },
-  '5 % cost ×10': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.4, costly: 0.05 } },
-  'long tail': { loads: LOADS, scenario: { ...engine, meanMs: 200, spread: 0.9, costly: 0 } },
-  [FAST]: { loads: LOADS, scenario: { ...engine, meanMs: 10, spread: 0.8, costly: 0, seconds: 12 } },
+const CASES: Readonly<Record<string, Omit<Scenario, 'load'>>> = {
+  '200 ms': { ...engine, meanMs: 200, spread: 0.4, costly: 0 },
+  '5 % cost ×10': { ...engine, meanMs: 200, spread: 0.4, costly: 0.05 },
+  'long tail': { ...engine, meanMs: 200, spread: 0.9, costly: 0 },
+  [FAST]: { ...engine, meanMs: 10, spread: 0.8, costly: 0, seconds: 12 },
 };
 const STEP = {
   ...engine,
@@ -59,33 +57,31 @@ const STEPS: Readonly<Record<string, Scenario>> = {
 
 type Measured = Awaited<ReturnType<typeof measure>>;
 
-async function measure(name: string, scenario: Scenario, limit: string, shedding: boolean) {
-  const contender = { shedding, limit: LIMITS[limit] ?? createFixedLimit };
-  const figures: Figures[] = [];
-  for (const seed of SEEDS) figures.push(figuresOf(await runOnce(scenario, contender, seededRandom(seed)), scenario));
+async function measure(
+  name: string,
+  scenario: Scenario,
+  [limit, create]: readonly [string, Contender['limit']],
+  shedding = true,
+) {
+  const figures = await Array.fromAsync(SEEDS, async (seed) =>
+    figuresOf(await runOnce(scenario, { shedding, limit: create }, seededRandom(seed)), scenario),
+  );
   return { case: name, limit, shedding, load: scenario.load, figures: meanOf(figures) };
 }
 
-/** The loads of the columns with waiting times. */
-const QUEUED_LOADS = [1, 5];
-const REFUSED_LOADS = [2, 10];
 /** NaN, the mean of no values, is undefined in a finding. */
 const known = (value = Number.NaN): number | undefined => (Number.isNaN(value) ? undefined : value);
 
-async function loads(): Promise<readonly Measured[]> {
-  const measured: Measured[] = [];
-  for (const [name, { loads: each, scenario }] of Object.entries(CASES))
-    for (const limit of Object.keys(LIMITS))
+/** @returns the cases at all loads, and the steps. */
+async function measureAll() {
+  const [loaded, stepped]: [Measured[], Measured[]] = [[], []];
+  for (const limit of Object.entries(LIMITS)) {
+    for (const [name, scenario] of Object.entries(CASES))
       for (const shedding of [true, false])
-        for (const load of each) measured.push(await measure(name, { ...scenario, load }, limit, shedding));
-  return measured;
-}
-
-async function steps(): Promise<readonly Measured[]> {
-  const measured: Measured[] = [];
-  for (const [name, scenario] of Object.entries(STEPS))
-    for (const limit of Object.keys(LIMITS)) measured.push(await measure(name, scenario, limit, true));
-  return measured;
+        for (const load of LOADS) loaded.push(await measure(name, { ...scenario, load }, limit, shedding));
+    for (const [name, scenario] of Object.entries(STEPS)) stepped.push(await measure(name, scenario, limit));
+  }
+  return { loaded, stepped };
 }
 
 function loadTable(name: string, measured: readonly Measured[]): FindingTable {
@@ -101,8 +97,8 @@ function loadTable(name: string, measured: readonly Measured[]): FindingTable {
     name: ([row]) => row,
     columns: [
       ...LOADS.map((load) => [`good ÷ capacity at ${load} ×`, 'share', at(load, 'good')] as const),
-      ...QUEUED_LOADS.map((load) => [`p99 of good at ${load} ×`, 'ms', at(load, 'p99GoodMs')] as const),
-      ...REFUSED_LOADS.flatMap((load) => [
+      ...[1, 5].map((load) => [`p99 of good at ${load} ×`, 'ms', at(load, 'p99GoodMs')] as const),
+      ...[2, 10].flatMap((load) => [
         [`p99 of shed at ${load} ×`, 'ms', at(load, 'p99ShedMs')] as const,
         ['longest', 'ms', at(load, 'longestShedMs')] as const,
       ]),
@@ -125,34 +121,28 @@ function stepTable(measured: readonly Measured[]): FindingTable {
   });
 }
 
-const ADAPTIVE = ['aimd', 'gradient'];
+const ADAPTIVE = ['gradient', 'aimd'];
 /** Both defences are needed if together they give more than this multiple of either one. */
 const MIN_FACTOR = 5;
 
 /** Only a slow engine needs both defences: before a fast one a full queue is served within the deadline. */
 function claimsOf(measured: readonly Measured[]): readonly Claim[] {
-  const over = measured.filter((one) => one.case !== FAST && one.load > 1);
   const goods = (matches: (one: Measured) => boolean): readonly number[] =>
-    over.filter(matches).map(({ figures }) => figures.good);
+    measured.filter((one) => one.case !== FAST && one.load > 1 && matches(one)).map(({ figures }) => figures.good);
   const both = Math.min(...goods(({ limit, shedding }) => shedding && ADAPTIVE.includes(limit)));
   const plain = Math.max(...goods(({ shedding }) => !shedding));
   const tooHigh = Math.max(...goods(({ limit, shedding }) => shedding && limit === TOO_HIGH));
-  const p99 = (limit: string): Claim => {
-    const own = measured.find((one) => one.case === FAST && one.load === 5 && one.shedding && one.limit === limit);
-    const text = `p99 of good answers at 5 × of a fast engine (${FAST}), ${limit} with shedding`;
-    return { text, figure: known(own?.figures.p99GoodMs), unit: 'ms' };
-  };
+  const alone = Math.max(plain, tooHigh);
   return [
     { text: 'good ÷ capacity, adaptive limit with shedding: the lowest above 1 ×', figure: both, unit: 'share' },
     { text: 'good ÷ capacity, any limit with a plain queue: the highest', figure: plain, unit: 'share' },
     { text: `good ÷ capacity, shedding before a limit of ${TOO_HIGH}: the highest`, figure: tooHigh, unit: 'share' },
-    {
-      text: 'both together ÷ the better of one alone',
-      figure: both / Math.max(plain, tooHigh),
-      unit: 'times',
-      atLeast: MIN_FACTOR,
-    },
-    ...['gradient', 'aimd'].map(p99),
+    { text: 'both together ÷ the better of one alone', figure: both / alone, unit: 'times', atLeast: MIN_FACTOR },
+    ...ADAPTIVE.map((name): Claim => {
+      const text = `p99 of good answers at 5 × of a fast engine (${FAST}), ${name} with shedding`;
+      const own = measured.find((one) => one.case === FAST && one.load === 5 && one.shedding && one.limit === name);
+      return { text, figure: known(own?.figures.p99GoodMs), unit: 'ms' };
+    }),
   ];
 }
 
@@ -175,7 +165,7 @@ async function compareLimits(words: ParsedArguments): Promise<number> {
   const root = join(import.meta.dirname, '..', '..', '..');
   const origin = await originOf(root, ['node']);
   const startedMs = performance.now();
-  const [loaded, stepped] = [await loads(), await steps()];
+  const { loaded, stepped } = await measureAll();
   const claims = claimsOf(loaded);
   const record: FindingRecord = {
     version: 2,

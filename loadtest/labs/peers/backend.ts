@@ -4,13 +4,11 @@ import { startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
 import { accepts, freePorts, pin, startProcess } from '../../stack/process.ts';
 import { sampleGoods, startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
-import type { Backend, ReplicaSetup } from './peer.ts';
+import type { ReplicaSetup } from './peer.ts';
 import { DOMAIN, serviceConfig } from './serpcache.ts';
 
-/** A real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches. */
-export interface RunningBackend extends Backend {
-  readonly stop: () => Promise<void>;
-}
+/** The engine behind all peers, with its counts and faults. */
+export type Backend = Awaited<ReturnType<typeof startBackend>>;
 
 interface BackendOptions {
   /** Lifetime of a page in the origin's headers; the same as in the setups of the peers. */
@@ -23,8 +21,11 @@ interface BackendOptions {
 
 const DOCUMENTS = 6000;
 
-/** @throws with the end of a log when a part will not start; what did start is ended then. */
-export async function startBackend(folder: string, options: BackendOptions): Promise<RunningBackend> {
+/**
+ * A real searchd behind all peers, with a proxy that counts, delays and refuses its searches, and the origin of the HTTP caches.
+ * @throws with the end of a log when a part will not start; what did start is ended then.
+ */
+export async function startBackend(folder: string, options: BackendOptions) {
   const { ttlSeconds, documents = DOCUMENTS, cores } = options;
   await using starting = new AsyncDisposableStack();
   const goods = sampleGoods(documents);
@@ -42,15 +43,20 @@ export async function startBackend(folder: string, options: BackendOptions): Pro
   const started = starting.move();
   return {
     origin: origin.url,
+    /** searchd, through the counting proxy. */
     engine,
+    /** Searches of all clients at the engine since the start. */
     searches: () => proxy.counts().searches,
-    delay: (delayMs) => proxy.set({ delayMs }),
-    die: async () => {
+    /** Delays each search by `ms` until the next call. */
+    delay: (delayMs: number): void => proxy.set({ delayMs }),
+    /** New connections are refused, and open ones are reset: as after a SIGKILL. */
+    die: async (): Promise<void> => {
       await proxy.refuse(true);
       proxy.cut();
     },
-    revive: () => proxy.refuse(false),
-    texts: (count) => queriesOf(goods.documents, count).repeated,
+    revive: (): Promise<void> => proxy.refuse(false),
+    /** `count` different searches with results. @throws when the catalogue has fewer. */
+    texts: (count: number) => queriesOf(goods.documents, count).repeated,
     stop: () => started.disposeAsync(),
   };
 }

@@ -1,5 +1,5 @@
 import { percentText, pointsText } from '../../../src/report/format.ts';
-import type { Unit } from '../kit/finding.ts';
+import type { Unit } from '../kit/text.ts';
 import type { DeadEngineFigures, StampedeFigures } from './losing.ts';
 import type { Peer } from './peer.ts';
 import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from './serving.ts';
@@ -7,13 +7,11 @@ import { bytesPerPage, type MemoryFigures, type PageFigures, type Spread } from 
 /** The measurements of one peer. One that is absent failed, and `problems` says why. */
 export interface Outcome {
   readonly peer: Pick<Peer, 'name' | 'setUp' | 'keeps'>;
-  /** One page, again and again. */
-  readonly page?: PageFigures | undefined;
-  /** Many pages in turn. */
-  readonly many?: PageFigures | undefined;
-  readonly memory?: MemoryFigures | undefined;
-  readonly stampede?: StampedeFigures | undefined;
-  readonly dead?: DeadEngineFigures | undefined;
+  readonly page?: PageFigures;
+  readonly many?: PageFigures;
+  readonly memory?: MemoryFigures;
+  readonly stampede?: StampedeFigures;
+  readonly dead?: DeadEngineFigures;
   readonly problems: readonly string[];
 }
 
@@ -21,9 +19,8 @@ export interface Outcome {
 const FROM_STORE = 0.5;
 
 /** At full speed, or at the rate at which times are measured. False where it was not measured. */
-function isFromStore(figures: PageFigures | undefined, at: 'full speed' | 'rate'): boolean {
-  if (figures === undefined) return false;
-  return (at === 'rate' ? figures.storeCommandsAtRate : figures.storeCommands) >= FROM_STORE;
+function isFromStore(figures: PageFigures | undefined, at: 'storeCommands' | 'storeCommandsAtRate'): boolean {
+  return (figures?.[at] ?? 0) >= FROM_STORE;
 }
 
 /** serpcache in normal operation, and with its pages in the store only. */
@@ -33,7 +30,6 @@ function isOurs({ peer }: Pick<Outcome, 'peer'>): boolean {
   return peer.name === OURS.memory || peer.name === OURS.store;
 }
 
-/** One figure in which peers are compared with serpcache. */
 export interface Figure {
   /** `requests per core, one page` */
   readonly what: string;
@@ -56,6 +52,7 @@ export interface Figure {
 const MILLISECONDS = { unit: 'ms', better: 'less' } as const;
 /** The pages of a stampede and of a dead engine fit into the smallest L1. */
 const always = (): boolean => true;
+const QUERIES = { unit: 'text', better: 'less', isAlike: always } as const;
 const likeKept = ({ peer }: Outcome): string => (peer.keeps === 'shared' ? OURS.store : OURS.memory);
 
 /** About one request of a stampede. */
@@ -86,20 +83,8 @@ export const FIGURES: readonly Figure[] = [
     ours: likeKept,
     resolution: PAGE_RESOLUTION_BYTES,
   },
-  {
-    what: 'engine queries for the hot page after a purge',
-    unit: 'text',
-    better: 'less',
-    of: stampeded('hot', 'queriesPerKey'),
-    isAlike: always,
-  },
-  {
-    what: 'engine queries for each of many pages after a purge',
-    unit: 'text',
-    better: 'less',
-    of: stampeded('many', 'queriesPerKey'),
-    isAlike: always,
-  },
+  { what: 'engine queries for the hot page after a purge', ...QUERIES, of: stampeded('hot', 'queriesPerKey') },
+  { what: 'engine queries for each of many pages after a purge', ...QUERIES, of: stampeded('many', 'queriesPerKey') },
   time('p99 of the hot page after a purge', stampeded('hot', 'p99Ms')),
   time('p99 of many pages after a purge', stampeded('many', 'p99Ms')),
   share('failed after a purge, hot page', 'less', ({ stampede }) => stampede?.hot.failedShare),
@@ -110,7 +95,7 @@ export const FIGURES: readonly Figure[] = [
     ...time('p99 of expired pages without an engine', ({ dead }) =>
       dead === undefined || dead.expiredShare < 1 - MOST_REFUSED ? undefined : dead.expiredP99Ms,
     ),
-    isFromStore: ({ page }) => isFromStore(page, 'rate'),
+    isFromStore: ({ page }) => isFromStore(page, 'storeCommandsAtRate'),
   },
   time('time to refuse an unknown page without an engine', ({ dead }) =>
     dead === undefined ? undefined : (dead.unseenP50Ms ?? Number.POSITIVE_INFINITY),
@@ -127,7 +112,8 @@ export const FIGURES: readonly Figure[] = [
 
 /** A figure of cached pages: the best of all rounds. */
 function cached(what: string, key: Spread, of: 'page' | 'many'): Figure {
-  const fromStore = (outcome: Outcome): boolean => isFromStore(outcome[of], key === 'perCore' ? 'full speed' : 'rate');
+  const commands = key === 'perCore' ? 'storeCommands' : 'storeCommandsAtRate';
+  const fromStore = (outcome: Outcome): boolean => isFromStore(outcome[of], commands);
   return {
     what: `${what}, ${of === 'page' ? 'one page' : 'many pages'}`,
     ...(key === 'perCore' ? ({ unit: 'per-second', better: 'more' } as const) : MILLISECONDS),
@@ -135,7 +121,7 @@ function cached(what: string, key: Spread, of: 'page' | 'many'): Figure {
     // Both serpcaches have one page in memory.
     ours: (outcome) => (of === 'many' && fromStore(outcome) ? OURS.store : OURS.memory),
     isFromStore: fromStore,
-    ...(key !== 'perCore' && { resolution: key === 'p50Ms' ? P50_RESOLUTION_MS : P99_RESOLUTION_MS }),
+    resolution: { perCore: undefined, p50Ms: P50_RESOLUTION_MS, p99Ms: P99_RESOLUTION_MS }[key],
     spread: (outcome) => outcome[of]?.spreads[key],
     isAlike: (outcome) => outcome[of] !== undefined && !fromStore(outcome),
   };
@@ -172,7 +158,7 @@ function noiseOf(figure: Figure, both: readonly Outcome[], ours: readonly Outcom
 }
 
 /** The figures whose noise is above the minimum: the smallest and the largest of all peers, as `12 %` or `2 points`. */
-export function noiseRows(compared: readonly { readonly figure: Figure; readonly noise: number }[]) {
+export function noiseRows(compared: readonly Compared[]) {
   return [...Map.groupBy(compared, ({ figure }) => figure)].flatMap(([figure, some]) => {
     const all = some.map(({ noise }) => noise);
     const [least, most] = [Math.min(...all), Math.max(...all)];
@@ -187,18 +173,7 @@ function textOf({ unit }: Figure, noise: number): string {
 }
 
 /** One peer against serpcache in one figure. */
-export interface Compared {
-  readonly figure: Figure;
-  readonly peer: string;
-  readonly theirs: number;
-  readonly oursName: string;
-  readonly ours: number;
-  readonly ahead: 'peer' | 'serpcache' | 'neither';
-  /** Better ÷ worse, at least 1. Undefined where one of them is zero or never happened. */
-  readonly factor: number | undefined;
-  /** Smaller differences are level: a factor; for shares a difference. */
-  readonly noise: number;
-}
+export type Compared = ReturnType<typeof compare>;
 
 /** Each peer against serpcache in each figure that both have from the same tier. serpcache is not compared with itself. */
 export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
@@ -216,15 +191,24 @@ export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
   );
 }
 
-function compare(given: Omit<Compared, 'ahead' | 'factor'>): Compared {
-  const { figure, theirs, ours, noise } = given;
+interface Pair {
+  readonly figure: Figure;
+  readonly peer: string;
+  readonly theirs: number;
+  readonly oursName: string;
+  readonly ours: number;
+  /** Smaller differences are level: a factor; for shares a difference. */
+  readonly noise: number;
+}
+
+function compare(pair: Pair) {
+  const { figure, theirs, ours, noise } = pair;
   const [more, less] = [Math.max(theirs, ours), Math.min(theirs, ours)];
   const isNoise = figure.unit === 'share' ? more - less <= noise : less > 0 && more / less <= noise;
   const isLevel = more === less || more - less < (figure.resolution ?? 0) || isNoise;
   const isPeer = figure.better === 'more' ? theirs > ours : theirs < ours;
-  return {
-    ...given,
-    ahead: isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache',
-    factor: less > 0 && Number.isFinite(more) ? more / less : undefined,
-  };
+  const ahead: 'neither' | 'peer' | 'serpcache' = isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache';
+  /** Better ÷ worse, at least 1. Undefined where one of them is zero or never happened. */
+  const factor = less > 0 && Number.isFinite(more) ? more / less : undefined;
+  return { ...pair, ahead, factor };
 }

@@ -1,63 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../http-driver/client.ts';
-import { type HttpDriven, outcomeText, servedShare } from '../../http-driver/plan.ts';
+import { type HttpDriven, type HttpPlan, outcomeText, servedShare } from '../../http-driver/plan.ts';
 import type { Lab } from '../kit/lab.ts';
+import type { Backend } from './backend.ts';
 import { httpDriven } from './driven.ts';
-import { type Backend, LONG, type Peer, SHORT, type Sizes, type Try } from './peer.ts';
+import { LONG, type Peer, SHORT, type Sizes } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
+import type { ServingOptions } from './serving.ts';
 
-interface LosingOptions {
-  readonly lab: Lab;
+interface LosingOptions extends Omit<ServingOptions, 'backend' | 'peers'> {
   /** Two backends, with long and with short page lifetimes. */
   readonly backends: { readonly long: Backend; readonly short: Backend };
-  readonly paths: readonly string[];
-  readonly sizes: Sizes;
-  readonly seconds: number;
-  readonly attempt: Try;
 }
 
 /** One peer after the other, each alone: a stampede lasts a second, so peers cannot take turns. */
 export async function measureLosing(options: LosingOptions, peer: Peer) {
-  const { lab, sizes, attempt } = options;
+  const { lab, backends, paths, sizes, seconds, attempt } = options;
   lab.say(`stampede: ${peer.name}, ${sizes.replicas} replicas`);
-  const stampeded = await attempt(peer, 'the stampede was not measured', () => stampedeOf(options, peer));
+  const stampeded = await attempt(peer, 'the stampede was not measured', async () => {
+    await using replicas = await startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG });
+    return await stampede(lab, backends.long, replicas, paths, sizes);
+  });
   lab.say(`dead engine: ${peer.name}`);
-  const dead = await attempt(peer, 'the dead engine was not measured', () => deadEngineOf(options, peer));
+  const dead = await attempt(peer, 'the dead engine was not measured', async () => {
+    await using replicas = await startReplicas(lab, backends.short, peer, { count: 1, ...SHORT });
+    return await deadEngine(lab, backends.short, replicas, paths, { ...sizes, ttlSeconds: SHORT.ttlSeconds, seconds });
+  });
   return { stampede: stampeded, dead };
-}
-
-async function stampedeOf({ lab, backends, paths, sizes }: LosingOptions, peer: Peer): Promise<StampedeFigures> {
-  const [path = '', ...others] = paths;
-  const plan = {
-    engineDelayMs: sizes.engineDelayMs,
-    hot: { path, requests: sizes.hotRequests },
-    many: { paths: others.slice(0, sizes.manyKeys), requestsEach: sizes.requestsEach },
-  };
-  await using replicas = await startReplicas(lab, backends.long, peer, { count: sizes.replicas, ...LONG });
-  return await stampede(lab, backends.long, replicas, plan);
-}
-
-async function deadEngineOf(
-  { lab, backends, paths, sizes, seconds }: LosingOptions,
-  peer: Peer,
-): Promise<DeadEngineFigures> {
-  const plan = {
-    ttlSeconds: SHORT.ttlSeconds,
-    paths: paths.slice(0, sizes.knownPages),
-    unseen: paths.slice(sizes.knownPages, sizes.knownPages + sizes.unseenPages),
-    perSecond: sizes.deadPerSecond,
-    seconds,
-  };
-  await using replicas = await startReplicas(lab, backends.short, peer, { count: 1, ...SHORT });
-  return await deadEngine(lab, backends.short, replicas, plan);
-}
-
-interface StampedePlan {
-  readonly engineDelayMs: number;
-  /** The one page that all requests ask for. */
-  readonly hot: { readonly path: string; readonly requests: number };
-  /** Many pages at the same moment, each `requestsEach` times. */
-  readonly many: { readonly paths: readonly string[]; readonly requestsEach: number };
 }
 
 export type StampedeFigures = Awaited<ReturnType<typeof stampede>>;
@@ -71,24 +40,29 @@ const MOST_AT_ONCE = 1000;
 const QUIET_MS = 300;
 const MOST_QUIET_MS = 20_000;
 
-/** All replicas purge their cached pages, then all requests come at once while the engine is slow. */
+/**
+ * All replicas purge their cached pages, then all requests come at once while the engine is slow: for the first path, and for
+ * many others at the same moment.
+ */
 export async function stampede(
   lab: Lab,
   backend: Backend,
   replicas: Pick<Replicas, 'urls' | 'purge'>,
-  plan: StampedePlan,
+  [hot = '', ...others]: readonly string[],
+  sizes: Pick<Sizes, 'engineDelayMs' | 'hotRequests' | 'manyKeys' | 'requestsEach'>,
 ) {
+  const { engineDelayMs } = sizes;
   const once = async (paths: readonly string[], times: number): Promise<Stampeded> => {
     await fillPages(lab, replicas.urls, paths);
     const purgeRefusals = await replicas.purge();
-    backend.delay(plan.engineDelayMs);
+    backend.delay(engineDelayMs);
     try {
       const pathsAtOnce = Math.max(1, Math.min(paths.length, Math.floor(MOST_AT_ONCE / times)));
       const pace = { kind: 'burst', times, pathsAtOnce } as const;
       const { result, searches } = await searchesOf(
         backend,
         () => httpDriven(lab, { replicas: replicas.urls, paths, pace, patienceMs: PATIENCE_MS }),
-        () => sleep(plan.engineDelayMs + QUIET_MS),
+        () => sleep(engineDelayMs + QUIET_MS),
       );
       return stampededOf(result, { searches, purgeRefusals });
     } finally {
@@ -96,8 +70,8 @@ export async function stampede(
     }
   };
   return {
-    hot: await once([plan.hot.path], plan.hot.requests),
-    many: await once(plan.many.paths, plan.many.requestsEach),
+    hot: await once([hot], sizes.hotRequests),
+    many: await once(others.slice(0, sizes.manyKeys), sizes.requestsEach),
   };
 }
 
@@ -139,15 +113,10 @@ export async function searchesOf<T>(
   return { result, searches: backend.searches() - before };
 }
 
-interface DeadEnginePlan {
+interface DeadEnginePlan extends Pick<Sizes, 'knownPages' | 'unseenPages' | 'deadPerSecond'> {
   readonly ttlSeconds: number;
-  /** Cached when the engine dies. */
-  readonly paths: readonly string[];
-  /** Requested for the first time while it is dead. */
-  readonly unseen: readonly string[];
-  /** Duration of the requests for expired pages, at `perSecond`. */
+  /** Duration of the requests for expired pages. */
   readonly seconds: number;
-  readonly perSecond: number;
 }
 
 export type DeadEngineFigures = Awaited<ReturnType<typeof deadEngine>>;
@@ -160,17 +129,18 @@ const RECOVERY_MS = 20_000;
 const LOOK_EVERY_MS = 50;
 const WATCHED = 5;
 
-/** Maximum age of a page that is certainly fresh, and minimum age of one that is certainly expired. */
-export function agesOf(ttlSeconds: number): { readonly freshMs: number; readonly expiredMs: number } {
-  return { freshMs: ttlSeconds * (1 - SPREAD) * 1000, expiredMs: ttlSeconds * (1 + SPREAD) * 1000 };
-}
-
 /** The engine dies under pages that are fresh, stays dead past their time, and comes back. */
-export async function deadEngine(lab: Lab, backend: Backend, { urls }: Pick<Replicas, 'urls'>, plan: DeadEnginePlan) {
-  const { paths, unseen } = plan;
-  const { freshMs, expiredMs } = agesOf(plan.ttlSeconds);
-  const askEach = (some: readonly string[], connections: number): Promise<HttpDriven> =>
-    httpDriven(lab, { replicas: urls, paths: some, pace: { kind: 'once', connections }, patienceMs: DEAD_PATIENCE_MS });
+export async function deadEngine(
+  lab: Lab,
+  backend: Backend,
+  { urls }: Pick<Replicas, 'urls'>,
+  all: readonly string[],
+  { ttlSeconds, seconds, knownPages, unseenPages, deadPerSecond }: DeadEnginePlan,
+) {
+  /** Requested for the first time while it is dead. */
+  const [paths, unseenPaths] = [all.slice(0, knownPages), all.slice(knownPages, knownPages + unseenPages)];
+  const ask = (some: readonly string[], pace: HttpPlan['pace']): Promise<HttpDriven> =>
+    httpDriven(lab, { replicas: urls, paths: some, pace, patienceMs: DEAD_PATIENCE_MS });
 
   const startedMs = performance.now();
   await fillPages(lab, urls, paths);
@@ -178,35 +148,31 @@ export async function deadEngine(lab: Lab, backend: Backend, { urls }: Pick<Repl
   await backend.die();
   let isDead = true;
   try {
-    const fresh = await askEach(paths, CONNECTIONS);
-    const isInTime = performance.now() - startedMs < freshMs;
-    await sleep(Math.max(0, filledMs + expiredMs - performance.now()));
-    const pace = { kind: 'rate', perSecond: plan.perSecond, seconds: plan.seconds } as const;
-    const expired = await httpDriven(lab, { replicas: urls, paths, pace, patienceMs: DEAD_PATIENCE_MS });
-    const never = await askEach(unseen, unseen.length);
+    const fresh = await ask(paths, { kind: 'once', connections: CONNECTIONS });
+    // A page is certainly fresh until it is 4/5 of its lifetime old, and certainly expired after 6/5 of it.
+    const isInTime = performance.now() - startedMs < ttlSeconds * (1 - SPREAD) * 1000;
+    await sleep(Math.max(0, filledMs + ttlSeconds * (1 + SPREAD) * 1000 - performance.now()));
+    const expired = await ask(paths, { kind: 'rate', perSecond: deadPerSecond, seconds });
+    const unseen = await ask(unseenPaths, { kind: 'once', connections: unseenPaths.length });
     await backend.revive();
     isDead = false;
     /** From the engine's revival to the first answer made from it. Undefined: not within 20 s. */
     const recoveredSeconds = await recovery(backend, urls[0] ?? '', paths.slice(0, WATCHED));
-    return { ...answersOf({ fresh: isInTime ? fresh : undefined, expired, unseen: never }), recoveredSeconds };
+    return { ...answersOf({ fresh: isInTime ? fresh : undefined, expired, unseen }), recoveredSeconds };
   } finally {
     if (isDead) await backend.revive();
   }
 }
 
-interface DeadEngineAnswers {
-  /** Undefined: not in time. */
-  readonly fresh: HttpDriven | undefined;
-  readonly expired: HttpDriven;
-  readonly unseen: HttpDriven;
-}
-
-/** The answers while the engine was dead. */
-export function answersOf({ fresh, expired, unseen }: DeadEngineAnswers) {
+/** The answers while the engine was dead. @param answers `fresh` is undefined when they were not in time. */
+export function answersOf({
+  fresh,
+  expired,
+  unseen,
+}: Record<'expired' | 'unseen', HttpDriven> & { fresh?: HttpDriven }) {
   return {
     /** Share of fresh pages that were answered 200: 0–1. Undefined: this machine was too slow to ask in time. */
     freshShare: fresh && servedShare(fresh),
-    /** The same after they expired. */
     expiredShare: servedShare(expired),
     /** Undefined: no expired page was answered. */
     expiredP99Ms: expired.servedMs?.p99,

@@ -11,7 +11,6 @@ import {
   startPeerProcess,
 } from './peer.ts';
 
-/** The differences between the nginx peers. */
 interface NginxOptions extends Pick<PeerProcessOptions, 'name' | 'purge'> {
   /** Debian modules, in load order. */
   readonly modules?: readonly string[];

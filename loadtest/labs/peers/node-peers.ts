@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Peer, purgeByRequest, type ReplicaSetup, startPeerProcess } from './peer.ts';
 
-/** The smallest possible Node server with a cache. */
 export const bareNode: Peer = {
   name: 'bare Node server',
   setUp:
@@ -33,7 +32,6 @@ export const asyncCacheDedupe = fastifyPeer('async-cache-dedupe', {
   keeps: 'shared',
 });
 
-/** The same with its default storage. */
 export const asyncCacheDedupeMemory = fastifyPeer('async-cache-dedupe-memory', {
   name: 'Fastify + async-cache-dedupe (memory)',
   setUp: 'memory storage for 100,000 pages instead of its 1,024; else like the one with Redis; purged by clear().',
@@ -73,13 +71,10 @@ export async function installServers(): Promise<void> {
 
 /** npm's own record of the installed versions. */
 function isInstalled(): boolean {
-  const wanted = packagesOf(join(FOLDER, 'package-lock.json'));
-  const found = packagesOf(join(FOLDER, 'node_modules', '.package-lock.json'));
-  return Object.entries(wanted).every(([path, version]) => path === '' || found[path] === version);
-}
-
-function packagesOf(file: string): Record<string, string> {
-  if (!existsSync(file)) return {};
-  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, { version?: string }> };
-  return Object.fromEntries(Object.entries(packages).map(([path, { version = '' }]) => [path, version]));
+  const [wanted, found] = ['package-lock.json', join('node_modules', '.package-lock.json')].map((name) => {
+    const file = join(FOLDER, name);
+    const { packages } = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : { packages: {} };
+    return packages as Readonly<Record<string, { readonly version?: string }>>;
+  });
+  return Object.entries(wanted ?? {}).every(([path, { version }]) => path === '' || found?.[path]?.version === version);
 }

@@ -13,7 +13,6 @@ import { systemClock } from '../../../src/runtime.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
 import { encodeBody } from '../../../src/search/page.ts';
 import { InvalidSearch } from '../../../src/search/query.ts';
-import { createConcurrencyLimit } from './peer.ts';
 
 /** Several bursts of several hundred. */
 const MOST_WAITING = 8192;
@@ -28,14 +27,30 @@ if (engine === undefined) throw new Error('a domain without an engine');
 
 // The limits of one serpcache.
 const { maxConcurrent: atOnce, hardDeadlineMs } = settings.engine;
-const limit = createConcurrencyLimit({ atOnce, mostWaiting: MOST_WAITING });
+const waiting: (() => void)[] = [];
+let running = 0;
+
+/** Runs the work when a slot is free: first in, first out, without a deadline. */
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running < atOnce) running += 1;
+  else if (waiting.length < MOST_WAITING) await new Promise<void>((resolve) => waiting.push(resolve));
+  else throw new SearchError('engine-overloaded', `${MOST_WAITING} searches wait already`);
+  try {
+    return await work();
+  } finally {
+    const next = waiting.shift();
+    // The next waiter takes the slot over directly, so that no newcomer can take it.
+    if (next === undefined) running -= 1;
+    else next();
+  }
+}
 
 const pageOf = async (target: string): Promise<Buffer> => {
   const at = target.indexOf('?');
   const pairs = parseQueryString(at < 0 ? '' : target.slice(at + 1));
   const { request } = prepareSearch({ pairs }, [domain]);
   // The deadline does not include the time in the queue.
-  return limit.run(async () => encodeBody(request, await engine.search(request, AbortSignal.timeout(hardDeadlineMs))));
+  return inTurn(async () => encodeBody(request, await engine.search(request, AbortSignal.timeout(hardDeadlineMs))));
 };
 
 const server = createServer((request, response) => {

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { SearchError } from '../../../src/resilience/search-error.ts';
 import { accepts, startProcess, waitUntil } from '../../stack/process.ts';
+import { processFile } from '../../stack/processors.ts';
 import { systemPath } from '../kit/programs.ts';
 
 /** A server of the same pages from a cache, configured as its experienced users would. */
@@ -33,7 +32,6 @@ export interface ReplicaSetup {
   readonly store: { readonly host: string; readonly port: number };
   /** Processors it may use, as taskset takes them. */
   readonly cores: string;
-  /** How long a page is fresh. */
   readonly ttlSeconds: number;
   /** How long after that it may be served stale while the engine is away, if the peer can. */
   readonly staleSeconds: number;
@@ -41,31 +39,7 @@ export interface ReplicaSetup {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface RunningPeer {
-  /** `http://127.0.0.1:1234`; `/search?q=…` is served below it. */
-  readonly url: string;
-  /** All its processes, for processor time and memory. */
-  readonly pids: () => readonly number[];
-  /** Removes every page of this replica and of the shared store, as users do after an index rebuild. */
-  readonly purge: () => Promise<unknown>;
-  readonly stop: () => Promise<void>;
-}
-
-/** The engine behind all peers, with its counts and faults; `backend.ts` starts one. */
-export interface Backend {
-  readonly origin: string;
-  /** searchd, through the counting proxy. */
-  readonly engine: ReplicaSetup['engine'];
-  /** Searches of all clients at the engine since the start. */
-  readonly searches: () => number;
-  /** Delays each search by `ms` until the next call. */
-  readonly delay: (ms: number) => unknown;
-  /** New connections are refused, and open ones are reset: as after a SIGKILL. */
-  readonly die: () => unknown;
-  readonly revive: () => unknown;
-  /** `count` different searches with results. @throws when the catalogue has fewer. */
-  readonly texts: (count: number) => readonly string[];
-}
+export type RunningPeer = Awaited<ReturnType<typeof startPeerProcess>>;
 
 export interface PeerProcessOptions {
   readonly name: string;
@@ -87,7 +61,7 @@ process.prependListener('exit', () => kill([...masters].flatMap(processTree)));
  * One replica on the setup's processors, ready when its port answers. Its workers end with it, also where this process
  * ends before it: a master that is killed leaves them behind.
  */
-export async function startPeerProcess(setup: ReplicaSetup, options: PeerProcessOptions): Promise<RunningPeer> {
+export async function startPeerProcess(setup: ReplicaSetup, options: PeerProcessOptions) {
   const url = `http://127.0.0.1:${setup.port}`;
   const ready = async (): Promise<boolean> => (await accepts(setup.port)) && ((await options.ready?.(url)) ?? true);
   const started = await startProcess({
@@ -103,25 +77,24 @@ export async function startPeerProcess(setup: ReplicaSetup, options: PeerProcess
   const { pid } = started;
   masters.add(pid);
   return {
+    /** `/search?q=…` is served below it. */
     url,
+    /** All its processes, for processor time and memory. */
     pids: () => processTree(pid),
-    purge: () => options.purge({ url, pid }),
-    stop: async () => {
+    /** Removes every page of this replica and of the shared store, as users do after an index rebuild. */
+    purge: (): Promise<unknown> => options.purge({ url, pid }),
+    stop: async (): Promise<void> => {
       const workers = processTree(pid).slice(1);
       await started.stop();
       masters.delete(pid);
-      await gone(workers);
+      const alive = (): readonly number[] => workers.flatMap((worker) => processTree(worker).slice(0, 1));
+      await waitUntil(() => alive().length === 0, WORKER_GRACE_MS, 10);
+      kill(alive());
     },
   };
 }
 
 const WORKER_GRACE_MS = 2000;
-
-async function gone(pids: readonly number[]): Promise<void> {
-  const alive = (): readonly number[] => pids.flatMap((pid) => processTree(pid).slice(0, 1));
-  await waitUntil(() => alive().length === 0, WORKER_GRACE_MS, 10);
-  kill(alive());
-}
 
 function kill(pids: readonly number[]): void {
   for (const pid of pids) {
@@ -135,41 +108,11 @@ function kill(pids: readonly number[]): void {
 
 /** A process and everything it started that still runs, parents first. Empty when it has ended. Only where there is /proc. */
 export function processTree(pid: number): readonly number[] {
-  const text = childrenOf(pid);
-  if (text === undefined) return [];
-  const children = text.split(' ').map(Number).filter(Boolean);
+  // Children of the main thread; the measured servers fork from no other.
+  const file = `task/${pid}/children`;
+  if (processFile(pid, 'stat') === '') return [];
+  const children = processFile(pid, file).trim().split(' ').map(Number).filter(Boolean);
   return [pid, ...children.flatMap((child) => processTree(child))];
-}
-
-/** Children of the main thread; the measured servers fork from no other. */
-function childrenOf(pid: number): string | undefined {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
-
-/** A plain concurrency limit: at most `atOnce` run, the others wait first in, first out, without a deadline. */
-export function createConcurrencyLimit(options: { readonly atOnce: number; readonly mostWaiting: number }) {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-  return {
-    /** Runs the work when a slot is free. @throws SearchError `engine-overloaded` when `mostWaiting` are waiting. */
-    run: async <T>(work: () => Promise<T>): Promise<T> => {
-      if (running < options.atOnce) running += 1;
-      else if (waiting.length < options.mostWaiting) await new Promise<void>((resolve) => waiting.push(resolve));
-      else throw new SearchError('engine-overloaded', `${options.mostWaiting} searches wait already`);
-      try {
-        return await work();
-      } finally {
-        const next = waiting.shift();
-        // The next waiter takes the slot over directly, so that no newcomer can take it.
-        if (next === undefined) running -= 1;
-        else next();
-      }
-    },
-  };
 }
 
 /** Purges a server of `servers/` by `POST /purge`. @throws on another status than 204. */
@@ -193,38 +136,23 @@ export async function flushStore({ host, port }: ReplicaSetup['store']): Promise
 export type Try = <T>(peer: Peer, what: string, work: () => Promise<T>) => Promise<T | undefined>;
 
 /** Sizes of the tasks. Times are the lab's. */
-export interface Sizes {
-  /** Number of rounds in which all peers take turns. */
-  readonly rounds: number;
-  /** Pages requested in turn: many more than the smallest L1 holds. */
-  readonly pages: number;
-  /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
-  readonly perSecond: number;
-  /** Pages of the memory task. */
-  readonly memoryPages: number;
-  readonly replicas: number;
-  readonly engineDelayMs: number;
-  readonly hotRequests: number;
-  readonly manyKeys: number;
-  readonly requestsEach: number;
-  /** Pages that are cached when the engine dies, and pages that are not. */
-  readonly knownPages: number;
-  readonly unseenPages: number;
-  /** Requests per second for expired pages. */
-  readonly deadPerSecond: number;
-}
+export type Sizes = Readonly<typeof SIZES>;
 
-export const SIZES: Sizes = {
+export const SIZES = {
+  /** Number of rounds in which all peers take turns. */
   rounds: 2,
+  /** Pages requested in turn: many more than the smallest L1 holds. */
   pages: 1200,
+  /** Requests per second at which times are measured: a third of the slowest peer's maximum on one core. */
   perSecond: 1000,
   memoryPages: 4000,
   replicas: 3,
   engineDelayMs: 200,
-  // A peer without coalescing sends all of them to the engine, eight at a time: more would take a minute.
+  /** A peer without coalescing sends all of them to the engine, eight at a time: more would take a minute. */
   hotRequests: 150,
   manyKeys: 30,
   requestsEach: 15,
+  /** Pages that are cached when the engine dies, and pages that are not. */
   knownPages: 100,
   unseenPages: 20,
   deadPerSecond: 200,

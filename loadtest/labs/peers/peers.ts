@@ -4,12 +4,12 @@ import { verdictOf } from '../kit/claims.ts';
 import type { Finding } from '../kit/finding.ts';
 import type { Experiment, Lab } from '../kit/lab.ts';
 import { runProgram } from '../kit/programs.ts';
-import { startBackend } from './backend.ts';
+import { type Backend, startBackend } from './backend.ts';
 import type { Outcome } from './compare.ts';
 import { measureLosing } from './losing.ts';
 import { nginxCache, nginxLua } from './nginx.ts';
 import { asyncCacheDedupe, asyncCacheDedupeMemory, bareNode, bentocache } from './node-peers.ts';
-import { type Backend, LONG, type Peer, SHORT, SIZES, type Sizes, type Try } from './peer.ts';
+import { LONG, type Peer, SHORT, SIZES, type Sizes, type Try } from './peer.ts';
 import { pagesOf } from './replicas.ts';
 import { serpcacheL1, serpcacheL2 } from './serpcache.ts';
 import { measureServing } from './serving.ts';
@@ -17,7 +17,6 @@ import { chartsOf, claimsOf, notesOf, PUBLISHED_WORDS, tablesOf } from './tables
 import { varnish } from './varnish.ts';
 
 interface PeersOptions {
-  /** In the order of the tables. */
   readonly peers?: readonly Peer[];
   readonly sizes?: Partial<Sizes>;
   /** Installs the parts of a peer. @throws when that fails. */
@@ -26,7 +25,6 @@ interface PeersOptions {
 }
 
 export const ROW_SECONDS = 2;
-/** Parts that every peer needs. */
 export const PARTS = ['redis', 'sphinx', 'wrk'];
 /** No further step begins after it. The command is killed after twelve minutes, and a failing step can take a minute. */
 const MOST_SECONDS = 600;
@@ -39,7 +37,21 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
   const sizes = { ...SIZES, ...options.sizes };
   const seconds = lab.seconds(ROW_SECONDS);
   const untilMs = performance.now() + MOST_SECONDS * 1000;
-  const { attempt, problemsOf } = createTries(lab, () => performance.now() < untilMs);
+  const problems = new Map<Peer, string[]>(all.map((peer) => [peer, []]));
+  const attempt: Try = async (peer, what, work) => {
+    lab.signal.throwIfAborted();
+    try {
+      // The finished measurements are kept.
+      if (performance.now() > untilMs) throw new Error('no time was left on this machine');
+      return await work();
+    } catch (error) {
+      lab.signal.throwIfAborted();
+      const problem = `${what}: ${error instanceof Error ? error.message : error}`;
+      lab.say(`${peer.name}: ${problem}`);
+      problems.get(peer)?.push(problem);
+      return undefined;
+    }
+  };
 
   const backendOf = async (name: string, ttlSeconds: number): Promise<Backend> => {
     const folder = join(lab.folder, name);
@@ -66,10 +78,8 @@ export async function runPeers(lab: Lab, options: PeersOptions = {}): Promise<Om
   const served = await measureServing({ lab, backend: backends.long, peers: able, paths, sizes, seconds, attempt });
   const outcomes: Outcome[] = [];
   for (const peer of all) {
-    const lost = able.includes(peer)
-      ? await measureLosing({ lab, backends, paths, sizes, seconds, attempt }, peer)
-      : {};
-    outcomes.push({ peer, ...served.get(peer), ...lost, problems: problemsOf(peer) });
+    const lost = able.includes(peer) && (await measureLosing({ lab, backends, paths, sizes, seconds, attempt }, peer));
+    outcomes.push({ peer, ...served.get(peer), ...lost, problems: problems.get(peer) ?? [] });
   }
   const claims = claimsOf(outcomes);
   return {
@@ -99,7 +109,6 @@ export const peers: Experiment = {
   run: (lab) => runPeers(lab),
 };
 
-/** In the order of measuring and of the tables. */
 export const PEERS: readonly Peer[] = [
   nginxCache,
   varnish,
@@ -111,27 +120,3 @@ export const PEERS: readonly Peer[] = [
   serpcacheL1,
   serpcacheL2,
 ];
-
-/**
- * @param hasTime false: no further step begins, so that the finished measurements are kept.
- * @throws out of `attempt` only when the lab was told to stop.
- */
-export function createTries({ say, signal }: Pick<Lab, 'say' | 'signal'>, hasTime: () => boolean) {
-  const problems = new Map<Peer, string[]>();
-  const attempt: Try = async (peer, what, work) => {
-    signal.throwIfAborted();
-    try {
-      if (!hasTime()) throw new Error('no time was left on this machine');
-      return await work();
-    } catch (error) {
-      signal.throwIfAborted();
-      const problem = `${what}: ${error instanceof Error ? error.message : error}`;
-      say(`${peer.name}: ${problem}`);
-      problems.set(peer, [...(problems.get(peer) ?? []), problem]);
-      return undefined;
-    }
-  };
-  /** Failed steps, one sentence each. */
-  const problemsOf = (peer: Peer): readonly string[] => problems.get(peer) ?? [];
-  return { attempt, problemsOf };
-}

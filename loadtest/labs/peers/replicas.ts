@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../http-driver/client.ts';
 import { closedLoop } from '../../http-driver/loops.ts';
 import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
-import type { ProcessSample } from '../../sample/host.ts';
 import { readProcess } from '../../sample/host.ts';
 import { freePorts } from '../../stack/process.ts';
 import type { Lab } from '../kit/lab.ts';
+import type { Backend } from './backend.ts';
 import { collectGarbage, isNode } from './collect-garbage.ts';
 import { httpDriven } from './driven.ts';
-import type { Backend, Peer, ReplicaSetup, RunningPeer } from './peer.ts';
+import type { Peer, ReplicaSetup, RunningPeer } from './peer.ts';
 
 /** Running replicas of one peer, and the store that they share. */
 export type Replicas = Awaited<ReturnType<typeof startReplicas>>;
@@ -39,11 +39,15 @@ export async function startReplicas(
       lab.signal.throwIfAborted();
       const own = join(folder, String(port));
       await mkdir(own, { recursive: true });
-      const { origin, engine } = backend;
-      const { host, port: storePort } = store;
-      const cores = lab.cores.store;
-      const setup = { ...lifetimes, folder: own, port, origin, engine, store: { host, port: storePort }, cores };
-      const one = await peer.start(setup);
+      const one = await peer.start({
+        ...lifetimes,
+        folder: own,
+        port,
+        origin: backend.origin,
+        engine: backend.engine,
+        store: { host: store.host, port: store.port },
+        cores: lab.cores.store,
+      });
       running.push(one);
       started.defer(one.stop);
     }
@@ -52,13 +56,17 @@ export async function startReplicas(
     throw error;
   }
   const urls: readonly string[] = running.map((one) => one.url);
-  const samples = () => samplesOf(peer.name, running);
+  /** The sum over all processes of all replicas, workers included. */
+  const total = (of: 'cpuSeconds' | 'residentBytes'): number => {
+    const pids = running.flatMap((one) => one.pids());
+    return pids.reduce((sum, pid) => sum + (readProcess({ name: peer.name, pid })?.[of] ?? 0), 0);
+  };
   return {
     urls,
     store,
-    /** CPU time of all processes of all replicas since their start. */
-    processorSeconds: () => samples().reduce((sum, one) => sum + one.cpuSeconds, 0),
-    residentBytes: () => samples().reduce((sum, one) => sum + one.residentBytes, 0),
+    /** Since their start. */
+    processorSeconds: () => total('cpuSeconds'),
+    residentBytes: () => total('residentBytes'),
     /** Collects the garbage of all Node processes. @throws when one does not answer. */
     collectGarbage: async (): Promise<void> => {
       const pids = running.flatMap((one) => one.pids());
@@ -71,15 +79,6 @@ export async function startReplicas(
     stop,
     [Symbol.asyncDispose]: stop,
   };
-}
-
-/** All processes of all replicas, workers included. */
-export function samplesOf(
-  name: string,
-  running: readonly Pick<RunningPeer, 'pids'>[],
-  read: typeof readProcess = readProcess,
-): readonly ProcessSample[] {
-  return running.flatMap((one) => one.pids().flatMap((pid) => read({ name, pid }) ?? []));
 }
 
 const PURGE_MS = 10_000;
@@ -135,17 +134,13 @@ export async function fillPages(
   passes = PASSES,
 ): Promise<HttpDriven> {
   const pace = { kind: 'once', connections: CONNECTIONS } as const;
-  let last: HttpDriven | undefined;
-  for (const url of urls) {
-    const pass = () => httpDriven(lab, { paths, pace, patienceMs: PATIENCE_MS, replicas: [url] });
-    last = await pass();
-    for (let count = 1; count < passes && servedShare(last) < 1; count += 1) last = await pass();
-    if (servedShare(last) < 1) {
-      throw new Error(`not all pages were answered: ${JSON.stringify({ ...last.outcomes, hung: last.hung })}`);
-    }
-  }
-  if (last === undefined) throw new Error('no replica to fill');
-  return last;
+  const [url = '', ...others] = urls;
+  const pass = () => httpDriven(lab, { paths, pace, patienceMs: PATIENCE_MS, replicas: [url] });
+  let last = await pass();
+  for (let count = 1; count < passes && servedShare(last) < 1; count += 1) last = await pass();
+  if (servedShare(last) < 1)
+    throw new Error(`not all pages were answered: ${JSON.stringify({ ...last.outcomes, hung: last.hung })}`);
+  return others.length === 0 ? last : fillPages(lab, others, paths, passes);
 }
 
 /** Size of a page's body, as in the project's benchmarks. */
@@ -159,6 +154,9 @@ const AT_ONCE = 8;
 /** Pages that are measured before the number of fitting ones is checked. */
 const LOOK_AT = 200;
 
+/** Further texts are rare words, whose pages are short. */
+const TEXTS = 2000;
+
 /**
  * Searches whose pages have about 4 KB, the nearest one first, measured at the origin. All peers
  * serve the same ones in the same order.
@@ -168,28 +166,26 @@ export async function pagesOf(backend: Pick<Backend, 'origin' | 'texts'>, count:
   const texts = backend.texts(TEXTS);
   const found: { readonly path: string; readonly off: number }[] = [];
   const paths = VARIANTS.flatMap((variant) => texts.map((text) => `/search?q=${encodeURIComponent(text)}${variant}`));
+  const client = createClient({
+    baseUrl: backend.origin,
+    patienceMs: PATIENCE_MS,
+    maxConnections: AT_ONCE,
+    discardsBodies: true,
+  });
   for (let from = 0; from < paths.length && found.length < count; from += LOOK_AT) {
-    found.push(...(await fitting(backend.origin, paths.slice(from, from + LOOK_AT))));
+    const fitting: typeof found = [];
+    await closedLoop(paths.slice(from, from + LOOK_AT), AT_ONCE, async (path) => {
+      const reply = await client.getOnce(path);
+      if (reply.kind !== 'answer' || reply.status !== 200) return;
+      const off = Math.abs(reply.bytes - PAGE_BYTES);
+      if (off <= PAGE_BYTES * TOLERANCE) fitting.push({ path, off });
+    });
+    found.push(...fitting.sort((a, b) => (a.path < b.path ? -1 : 1)));
   }
+  client.close();
   if (found.length < count) throw new Error(`the engine has ${found.length} pages of about 4 KB, ${count} are wanted`);
   const pages = found.slice(0, count);
   const least = Math.min(...pages.map(({ off }) => off));
   const nearest = pages.findIndex(({ off }) => off === least);
   return [...pages.splice(nearest, 1), ...pages].map(({ path }) => path);
-}
-
-/** Further texts are rare words, whose pages are short. */
-const TEXTS = 2000;
-
-async function fitting(origin: string, paths: readonly string[]): Promise<{ path: string; off: number }[]> {
-  const sized: { path: string; off: number }[] = [];
-  const options = { patienceMs: PATIENCE_MS, maxConnections: AT_ONCE, discardsBodies: true };
-  const client = createClient({ ...options, baseUrl: origin });
-  await closedLoop(paths, AT_ONCE, async (path) => {
-    const reply = await client.getOnce(path);
-    if (reply.kind !== 'answer' || reply.status !== 200) return;
-    sized.push({ path, off: Math.abs(reply.bytes - PAGE_BYTES) });
-  });
-  client.close();
-  return sized.filter(({ off }) => off <= PAGE_BYTES * TOLERANCE).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }

@@ -72,11 +72,9 @@ function serpcache(tier: string, memory: string, setUp: string): Peer {
 interface ServiceConfigOptions extends Pick<ReplicaSetup, 'engine' | 'ttlSeconds' | 'staleSeconds'> {
   /** Absent: pages are kept in the process only. */
   readonly store?: ReplicaSetup['store'];
-  /** Size of L1, as in a configuration file. */
   readonly memory: string;
 }
 
-/** The demo domain that all peers serve. */
 export const DOMAIN = 'goods';
 
 /**

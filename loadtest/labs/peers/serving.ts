@@ -2,18 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type HttpDriven, servedShare } from '../../http-driver/plan.ts';
 import type { Cores, Lab } from '../kit/lab.ts';
 import { limitOf } from '../kit/meters.ts';
+import type { Backend } from './backend.ts';
 import { type FullSpeed, fullSpeed, httpDriven } from './driven.ts';
-import { type Backend, LONG, type Peer, type Sizes, type Try } from './peer.ts';
+import { LONG, type Peer, type Sizes, type Try } from './peer.ts';
 import { fillPages, type Replicas, startReplicas } from './replicas.ts';
 
-/** Cost of one replica: CPU time for cached pages, memory for keeping them. */
-interface Served {
-  readonly page?: PageFigures;
-  readonly many?: PageFigures;
-  readonly memory: MemoryFigures | undefined;
-}
-
-interface ServingOptions {
+export interface ServingOptions {
   readonly lab: Lab;
   readonly backend: Backend;
   readonly peers: readonly Peer[];
@@ -24,41 +18,41 @@ interface ServingOptions {
   readonly attempt: Try;
 }
 
-interface Runner {
-  readonly peer: Peer;
-  readonly replicas: Replicas;
-  readonly memory: MemoryFigures | undefined;
-  readonly page: PageRound[];
-  readonly many: PageRound[];
-}
-
 /**
  * All peers run at the same time and take turns, A B C, A B C, so that disturbances hit all of them. The others
  * are idle meanwhile.
  */
-export async function measureServing(options: ServingOptions): Promise<ReadonlyMap<Peer, Served>> {
-  const { lab, peers, sizes, attempt } = options;
-  const runners: Runner[] = [];
+export async function measureServing(options: ServingOptions) {
+  const { lab, peers, paths, sizes, seconds, attempt } = options;
+  const runners: Awaited<ReturnType<typeof begin>>[] = [];
   for (const peer of peers) {
     const runner = await attempt(peer, 'it serves no cached pages', () => begin(options, peer));
     if (runner !== undefined) runners.push(runner);
   }
   for (let round = 1; round <= sizes.rounds; round += 1) {
-    for (const runner of runners) {
+    for (const { peer, replicas, rounds } of runners) {
       // A peer that failed once is not measured again: half of the rounds is no figure.
-      if (runner.page.length < round - 1) continue;
-      lab.say(`cached pages, round ${round} of ${sizes.rounds}: ${runner.peer.name}`);
-      await attempt(runner.peer, 'cached pages were not measured', () => oneRound(options, runner));
+      if (rounds.length < round - 1) continue;
+      lab.say(`cached pages, round ${round} of ${sizes.rounds}: ${peer.name}`);
+      await attempt(peer, 'cached pages were not measured', async () => {
+        const load = { paths: paths.slice(0, sizes.pages), seconds, perSecond: sizes.perSecond };
+        const page = await pageRound(lab, replicas, { ...load, paths: load.paths.slice(0, 1) });
+        rounds.push({ page, many: await pageRound(lab, replicas, load) });
+      });
     }
   }
-  const served = new Map<Peer, Served>();
-  for (const { peer, replicas, memory, page, many } of runners) {
+  /** Cost of one replica: CPU time for cached pages, memory for keeping them. */
+  const served = new Map<Peer, { memory?: MemoryFigures; page?: PageFigures; many?: PageFigures }>();
+  for (const { peer, replicas, memory, rounds } of runners) {
     await replicas.stop();
-    const cores = coresFor(peer, lab.cores);
-    served.set(peer, {
-      memory,
-      ...(page.length === sizes.rounds && { page: pageFigures(page, cores), many: pageFigures(many, cores) }),
-    });
+    const figures = (of: 'page' | 'many') =>
+      rounds.length === sizes.rounds
+        ? pageFigures(
+            rounds.map((round) => round[of]),
+            coresFor(peer, lab.cores),
+          )
+        : undefined;
+    served.set(peer, { memory, page: figures('page'), many: figures('many') });
   }
   return served;
 }
@@ -72,7 +66,7 @@ export function coresFor(
 }
 
 /** Memory comes first: allocations left from a load at full speed would hide the memory of pages. */
-async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, peer: Peer): Promise<Runner> {
+async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, peer: Peer) {
   lab.say(`${peer.name}: one replica, ${sizes.pages} pages`);
   const replicas = await startReplicas(lab, backend, peer, { count: 1, ...LONG });
   try {
@@ -81,36 +75,18 @@ async function begin({ lab, backend, paths, sizes, attempt }: ServingOptions, pe
     lab.say(`memory: ${peer.name}, ${sizes.memoryPages} more pages`);
     const memory = await attempt(peer, 'memory was not measured', () => fillMemory(lab, backend, replicas, more));
     await warmUp(lab, replicas, pages);
-    return { peer, replicas, memory, page: [], many: [] };
+    return { peer, replicas, memory, rounds: [] as { readonly page: PageRound; readonly many: PageRound }[] };
   } catch (error) {
     await replicas.stop();
     throw error;
   }
 }
 
-async function oneRound({ lab, paths, sizes, seconds }: ServingOptions, runner: Runner): Promise<void> {
-  const round = (pages: number) =>
-    pageRound(lab, runner.replicas, { paths: paths.slice(0, pages), seconds, perSecond: sizes.perSecond });
-  const page = await round(1);
-  const many = await round(sizes.pages);
-  runner.page.push(page);
-  runner.many.push(many);
-}
-
-/** One round of requests to one replica for cached pages. */
 export type PageRound = ReturnType<typeof roundOf>;
 
 export type PageFigures = ReturnType<typeof pageFigures>;
 
-/** The compared figures of a round. */
 export type Spread = 'perCore' | 'p50Ms' | 'p99Ms';
-
-interface PageOptions {
-  readonly paths: readonly string[];
-  readonly seconds: number;
-  /** Requests per second at which times are measured. */
-  readonly perSecond: number;
-}
 
 /** Maximum share of failed requests. A connection that a server closes after a number of requests can lose one. */
 const MOST_ERRORS = 0.001;
@@ -124,31 +100,38 @@ export async function warmUp(lab: Lab, { urls }: Replicas, paths: readonly strin
   await fullSpeed(lab, { url: urls[0] ?? '', paths, seconds: WARM_SECONDS });
 }
 
-/** @throws when answers are not 200, because then another page was measured. */
-export async function pageRound(lab: Lab, replicas: Replicas, options: PageOptions): Promise<PageRound> {
-  const { paths, seconds, perSecond } = options;
-  const { urls, store } = replicas;
-  const [url = ''] = urls;
-  const look = async (): Promise<Look> => ({
-    atMs: performance.now(),
-    serverSeconds: replicas.processorSeconds(),
-    storeMs: store.processorMs(),
-    commands: Number((await store.info('stats'))['total_commands_processed'] ?? 0),
-  });
-  const before = await look();
+/**
+ * Full speed, then `perSecond` requests a second, at which times are measured.
+ * @throws when answers are not 200, because then another page was measured.
+ */
+export async function pageRound(
+  lab: Lab,
+  replicas: Replicas,
+  {
+    paths,
+    seconds,
+    perSecond,
+  }: { readonly paths: readonly string[]; readonly seconds: number; readonly perSecond: number },
+): Promise<PageRound> {
+  const [url = ''] = replicas.urls;
+  const before = await lookAt(replicas);
   const fast = await fullSpeed(lab, { url, paths, seconds });
-  const between = await look();
+  const between = await lookAt(replicas);
   const pace = { kind: 'rate', perSecond, seconds, leadSeconds: LEAD_SECONDS } as const;
   const calm = await httpDriven(lab, { replicas: [url], paths, pace, patienceMs: PATIENCE_MS });
-  return roundOf({ looks: [before, between, await look()], fast, calm, perSecond });
+  return roundOf({ looks: [before, between, await lookAt(replicas)], fast, calm, perSecond });
 }
 
+type Look = Awaited<ReturnType<typeof lookAt>>;
+
 /** CPU time and commands since the start of server and store. */
-interface Look {
-  readonly atMs: number;
-  readonly serverSeconds: number;
-  readonly storeMs: number;
-  readonly commands: number;
+async function lookAt({ store, processorSeconds }: Replicas) {
+  return {
+    atMs: performance.now(),
+    serverSeconds: processorSeconds(),
+    storeMs: store.processorMs(),
+    commands: Number((await store.info('stats'))['total_commands_processed']),
+  };
 }
 
 export interface Looked {
@@ -189,7 +172,6 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
     storeCommands: commandsEach(before, between, fast.requests),
     /** The same at the fixed rate, where no concurrent requests can share one store command. */
     storeCommandsAtRate: commandsEach(between, after, calm.requests + perSecond * LEAD_SECONDS),
-    /** Times at the fixed rate. */
     p50Ms: calm.servedMs.p50,
     p99Ms: calm.servedMs.p99,
   };
@@ -200,22 +182,21 @@ export function roundOf({ looks: [before, between, after], fast, calm, perSecond
  * fastest round. @param available cores that this server can use, and cores of wrk and the store
  */
 export function pageFigures(rounds: readonly PageRound[], available: { server: number; client: number }) {
-  const most = (pick: (round: PageRound) => number): number => Math.max(...rounds.map(pick));
-  const least = (pick: (round: PageRound) => number): number => Math.min(...rounds.map(pick));
-  const perSecond = most((one) => one.perSecond);
-  const fastest = rounds.find((one) => one.perSecond === perSecond);
+  const most = (of: keyof PageRound): number => Math.max(...rounds.map((round) => round[of]));
+  const least = (of: keyof PageRound): number => Math.min(...rounds.map((round) => round[of]));
+  const fastest = rounds.find((one) => one.perSecond === most('perSecond'));
   if (fastest === undefined) throw new Error('no round was measured');
   const { serverCores, clientCores, storeCores } = fastest;
   // wrk and the store work in one thread each, however many cores there are for them.
   const clientShare = Math.max(clientCores / available.client, clientCores - storeCores, storeCores);
-  const spread = (of: Spread): number => most((one) => one[of]) / least((one) => one[of]);
+  const spread = (of: Spread): number => most(of) / least(of);
   return {
     ...fastest,
     /** Largest round ÷ smallest: how far this server differs from itself. */
     spreads: { perCore: spread('perCore'), p50Ms: spread('p50Ms'), p99Ms: spread('p99Ms') },
-    perCore: most((one) => one.perCore),
-    p50Ms: least((one) => one.p50Ms),
-    p99Ms: least((one) => one.p99Ms),
+    perCore: most('perCore'),
+    p50Ms: least('p50Ms'),
+    p99Ms: least('p99Ms'),
     limit: limitOf(
       { storeCores: serverCores, generatorCores: clientShare },
       { storeCores: available.server, generatorCores: 1 },
@@ -234,22 +215,9 @@ const SETTLE_MS = 700;
  * @throws when pages are not answered, or hardly any is kept.
  */
 export async function fillMemory(lab: Lab, backend: Backend, replicas: Replicas, paths: readonly string[]) {
-  const look = async (): Promise<MemoryLook> => {
-    await sleep(SETTLE_MS);
-    const whole = replicas.residentBytes();
-    await replicas.collectGarbage();
-    await sleep(SETTLE_MS);
-    const memory = await replicas.store.info('memory');
-    return {
-      whole,
-      resident: replicas.residentBytes(),
-      store: Number(memory['used_memory'] ?? 0),
-      disk: await replicas.diskBytes(),
-    };
-  };
-  const before = await look();
+  const before = await memoryOf(replicas);
   const filled = await fillPages(lab, replicas.urls, paths);
-  const after = await look();
+  const after = await memoryOf(replicas);
   const sample = paths.filter((_, at) => at % Math.max(1, Math.floor(paths.length / SAMPLE)) === 0);
   const searchesBefore = backend.searches();
   await fillPages(lab, replicas.urls, sample, 1);
@@ -257,13 +225,22 @@ export async function fillMemory(lab: Lab, backend: Backend, replicas: Replicas,
   return memoryFiguresOf({ before, after, pages: paths.length, filled, missedShare });
 }
 
+type MemoryLook = Awaited<ReturnType<typeof memoryOf>>;
+
 /** Bytes. */
-interface MemoryLook {
-  /** All processes of the replica, with garbage and without. */
-  readonly whole: number;
-  readonly resident: number;
-  readonly store: number;
-  readonly disk: number;
+async function memoryOf(replicas: Replicas) {
+  await sleep(SETTLE_MS);
+  /** All processes of the replica, with garbage. */
+  const whole = replicas.residentBytes();
+  await replicas.collectGarbage();
+  await sleep(SETTLE_MS);
+  const memory = await replicas.store.info('memory');
+  return {
+    whole,
+    resident: replicas.residentBytes(),
+    store: Number(memory['used_memory']),
+    disk: await replicas.diskBytes(),
+  };
 }
 
 export interface MemoryLooked {
@@ -284,7 +261,6 @@ export function memoryFiguresOf({ before, after, pages, filled, missedShare }: M
   const kept = pages * keptShare;
   if (keptShare < LEAST_KEPT) throw new Error(`of ${pages} pages it keeps ${Math.round(kept)}`);
   return {
-    /** Mean size of a body. */
     pageBytes: filled.bodyBytes / filled.requests,
     /** Share of the pages that are still cached, by a sample: 0–1. An evicted page takes no memory. */
     keptShare,
@@ -299,7 +275,6 @@ export function memoryFiguresOf({ before, after, pages, filled, missedShare }: M
   };
 }
 
-/** Bytes of a page in process, store and files. */
 export function bytesPerPage(of: Pick<MemoryFigures, 'residentPerPage' | 'storePerPage' | 'diskPerPage'>): number {
   return of.residentPerPage + of.storePerPage + of.diskPerPage;
 }

@@ -104,53 +104,39 @@ export function claimsOf(outcomes: readonly Outcome[]): readonly Claim[] {
       figure: count('serpcache'),
       unit,
       // Being level in everything is enough; being behind in something and ahead in nothing is not.
-      ...((count('peer') > 0 || compared.length === 0) && { atLeast: 1 }),
+      atLeast: count('peer') > 0 || compared.length === 0 ? 1 : undefined,
     },
     { text: 'comparisons within the noise', figure: count('neither'), unit },
   ];
 }
 
-/** The comparisons in one figure against one serpcache in which the same side is ahead. */
-interface Lead {
-  readonly figure: Figure;
-  readonly ours: number;
-  readonly oursName: string;
-  /** The peer furthest away first. */
-  readonly all: readonly Compared[];
-}
-
 /** First the figures in which a peer is ahead of serpcache, then those in which serpcache is. */
 export function leadTables(outcomes: readonly Outcome[]): readonly FindingTable[] {
   const compared = compareAll(outcomes);
-  const leadTable = (title: string, column: string, ahead: Compared['ahead']): FindingTable =>
-    tableOf({
+  // Something against nothing is further apart than any two figures.
+  const distance = ({ factor = Number.MAX_VALUE }: Compared): number => factor;
+  const leadTable = (title: string, column: string, ahead: Compared['ahead']): FindingTable => {
+    const leads = compared.filter((one) => one.ahead === ahead);
+    const rows = Map.groupBy(leads, ({ figure, oursName }) => `${figure.what}\n${oursName}`);
+    return tableOf({
       title,
-      rows: leadsOf(compared.filter((one) => one.ahead === ahead)),
-      name: ({ figure }) => figure.what,
+      // The peer that is furthest away first.
+      rows: [...rows.values()].map((some) => some.toSorted((a, b) => distance(b) - distance(a))),
+      name: ([first]) => first?.figure.what ?? '',
       columns: [
         [
           'serpcache',
           'text',
-          ({ figure, ours, oursName }) => `${oursName.replace('serpcache ', '')} ${shown(ours, figure)}`,
+          ([first]) => first && `${first.oursName.replace('serpcache ', '')} ${shown(first.ours, first.figure)}`,
         ],
-        [column, 'text', ({ all }) => all.map(leadText).join(', ')],
+        [column, 'text', (all) => all.map(leadText).join(', ')],
       ],
     });
+  };
   return [
     leadTable('Where a peer is ahead of serpcache, and by how much', 'ahead', 'peer'),
     leadTable('Where serpcache is ahead of a peer, and by how much', 'behind', 'serpcache'),
   ].filter(({ rows }) => rows.length > 0);
-}
-
-function leadsOf(compared: readonly Compared[]): readonly Lead[] {
-  const byKey = Map.groupBy(compared, ({ figure, oursName }) => `${figure.what}\n${oursName}`);
-  return [...byKey.values()].flatMap((some) => {
-    const [first] = some;
-    // Something against nothing is further apart than any two figures.
-    const distance = ({ factor = Number.MAX_VALUE }: Compared): number => factor;
-    const all = some.toSorted((a, b) => distance(b) - distance(a));
-    return first === undefined ? [] : [{ figure: first.figure, ours: first.ours, oursName: first.oursName, all }];
-  });
 }
 
 /** `Varnish 2.5 ×`; the figure of the peer where one of both is zero or never happened. */
@@ -191,9 +177,7 @@ export function chartsOf(outcomes: readonly Outcome[]): Chart[] {
       series: [
         { name: 'one cached page', of: ({ page }) => page?.perCore },
         { name: 'many cached pages', of: ({ many }) => many?.perCore },
-        ...(outcomes.some((one) => published(one) !== undefined)
-          ? [{ name: 'published', isPublished: true, of: published } as const]
-          : []),
+        { name: 'published', isPublished: true, of: published },
       ],
     }),
     chartOf({
@@ -247,30 +231,21 @@ export function notesOf(outcomes: readonly Outcome[], sizes: Sizes): string[] {
 
 /** Failures of the measurement, and the answers behind a share of failures. */
 function oddities({ problems, stampede, dead }: Outcome): string[] {
-  const odd = (name: string, one: Stampeded | undefined): string[] => [
-    ...(one?.failedShare ? [`after the purge, asked for ${name}, it answered ${one.outcome}`] : []),
-    ...(one?.purgeRefusals
-      ? [`before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`]
-      : []),
+  const odd = (name: string, one: Stampeded | undefined) => [
+    one?.failedShare && `after the purge, asked for ${name}, it answered ${one.outcome}`,
+    one?.purgeRefusals && `before it was asked for ${name} it refused to be purged ${one.purgeRefusals} times`,
   ];
   const isLate = dead !== undefined && dead.freshShare === undefined;
   return [
     ...problems,
     ...odd('one page', stampede?.hot),
     ...odd('many', stampede?.many),
-    ...(isLate ? ['this machine was too slow to ask for all pages without an engine while they were fresh'] : []),
-  ];
+    isLate && 'this machine was too slow to ask for all pages without an engine while they were fresh',
+  ].filter((one) => typeof one === 'string');
 }
 
 /** Published figures of a peer: texts for its rows, and requests per second and core for the plot. */
-interface Published {
-  readonly name: RegExp;
-  readonly page?: string;
-  readonly dead?: string;
-  readonly perCore?: number;
-}
-
-const PUBLISHED: readonly Published[] = [
+const PUBLISHED: readonly { name: RegExp; page?: string; dead?: string; perCore?: number }[] = [
   {
     name: /^Varnish/,
     page: '23k/s per core (275k/s on 12 cores, 2010)',
@@ -280,7 +255,7 @@ const PUBLISHED: readonly Published[] = [
   { name: /BentoCache/, page: 'its own bench, in the process and without HTTP: get 1.25M/s, getOrSet 42k/s' },
 ];
 
-export function publishedOf(peer: string): Published | undefined {
+function publishedOf(peer: string) {
   return PUBLISHED.find(({ name }) => name.test(peer));
 }
 

@@ -6,7 +6,6 @@ import { type Peer, type ReplicaSetup, startPeerProcess } from './peer.ts';
 
 const run = promisify(execFile);
 
-/** Varnish, a dedicated HTTP cache. */
 export const varnish: Peer = {
   name: 'Varnish',
   setUp:

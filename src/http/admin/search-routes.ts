@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { type Clock, promised } from '../../runtime.ts';
-import type { Answer } from '../../search/answer.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { TierExplanation } from '../../search/explain.ts';
 import { domainOf, prepareSearch } from '../../search/key.ts';
+import type { Answer } from '../../search/read-path.ts';
 import { createTraceRecorder } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
@@ -48,7 +48,7 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
     pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),
     buffers: app.buffers,
     noStore: true,
-    closesConnections: app.drain.closesConnections,
+    closesConnections: () => app.drain.closesConnections,
   });
   routes.route({
     method: 'GET',

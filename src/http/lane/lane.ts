@@ -12,7 +12,7 @@ export interface LaneOptions {
   readonly readHead: ReadHead;
   readonly handle: LaneHandler;
   /** While true, every connection is left to Node. */
-  readonly closesConnections: () => boolean;
+  readonly drain: { readonly closesConnections: boolean };
   readonly monotonicMs: () => number;
   /** The limit on the bytes that are buffered for slow clients. */
   readonly buffers: {
@@ -47,7 +47,7 @@ const WRITE_BYTES = 48 * 1024;
  * lane as long as each chunk of its bytes is one or more whole heads that `readHead` understands. Any other chunk is given to Node
  * unread, together with the connection, once and for good, between two answers.
  */
-export function createLane({ server, readHead, handle, closesConnections, monotonicMs, buffers }: LaneOptions): Lane {
+export function createLane({ server, readHead, handle, drain, monotonicMs, buffers }: LaneOptions): Lane {
   const [toNode] = server.listeners('connection') as [(this: Server, connection: Duplex) => void];
   server.removeListener('connection', toNode);
   const connections = new Set<LaneConnection>();
@@ -68,7 +68,7 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
 
   server.on('connection', (connection: Duplex) => {
     // A stream in memory, by client-error.ts, brings a request that Node has refused before.
-    if (connection instanceof Socket && !closesConnections()) connections.add(enter(connection));
+    if (connection instanceof Socket && !drain.closesConnections) connections.add(enter(connection));
     else toNode.call(server, connection);
   });
 
@@ -133,7 +133,7 @@ export function createLane({ server, readHead, handle, closesConnections, monoto
     };
 
     const serveHeads = (bytes: Buffer): void => {
-      const heads = closesConnections() ? undefined : headsOf(bytes, readHead);
+      const heads = drain.closesConnections ? undefined : headsOf(bytes, readHead);
       if (heads === undefined) {
         leave(bytes);
         return;

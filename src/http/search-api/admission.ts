@@ -1,7 +1,7 @@
 import { REASONS, SearchError } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { PreparedSearch } from '../../search/key.ts';
-import type { SearchClient } from '../../search/miss-path.ts';
+import type { SearchClient } from '../../search/read-path.ts';
 import type { Span } from '../../search/trace.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { TokenBuckets } from '../transport/token-bucket.ts';

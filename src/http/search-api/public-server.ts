@@ -133,7 +133,7 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
     tracer,
     targetMemoBytes: options.targetMemoBytes,
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
-    closesConnections: () => app.drain.closesConnections(),
+    closesConnections: () => app.drain.closesConnections,
   });
 
   const readiness = () =>

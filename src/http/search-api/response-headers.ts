@@ -1,6 +1,6 @@
 import { CODINGS } from '../../cache/codec.ts';
 import type { Coding, Entry } from '../../cache/entry.ts';
-import type { Answer, TierStatus } from '../../search/answer.ts';
+import type { Answer, TierStatus } from '../../search/read-path.ts';
 import type { SharedHead } from '../lane/reply.ts';
 import { EVERY_ANSWER } from '../transport/problem.ts';
 

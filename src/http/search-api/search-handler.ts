@@ -1,13 +1,18 @@
 import type { Coding } from '../../cache/entry.ts';
 import type { Clock } from '../../runtime.ts';
-import type { Answer } from '../../search/answer.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
 import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
+import type { Answer } from '../../search/read-path.ts';
 import { formatTraceparent, type Tracer } from '../../search/trace.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
-import { createNegotiator, notModified, type PageBodies, TAG_SUFFIX } from '../transport/content-coding.ts';
-import { createRecentCache } from '../transport/recent-cache.ts';
+import {
+  createNegotiator,
+  createRecentCache,
+  notModified,
+  type PageBodies,
+  TAG_SUFFIX,
+} from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import type { SearchAdmission } from './admission.ts';
 import {

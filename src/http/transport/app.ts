@@ -107,7 +107,7 @@ export function createApp(options: AppOptions): App {
     serverFactory: (handler) => {
       const handle = (request: IncomingMessage, response: ServerResponse): void => {
         options.onRequest?.(request, response);
-        if (drain.closesConnections()) response.shouldKeepAlive = false;
+        if (drain.closesConnections) response.shouldKeepAlive = false;
         const isRead = request.method === 'GET' || request.method === 'HEAD';
         if (direct !== undefined && isRead && isPath(request.url ?? '', direct.path)) direct.handle(request, response);
         else handler(request, response);
@@ -139,9 +139,8 @@ export function createApp(options: AppOptions): App {
     drainMs: options.drainMs,
     closeIdle: () => lane?.closeIdle(),
   });
-  const { closesConnections } = drain;
   const { monotonicMs } = clock;
-  const lane = options.lane && createLane({ ...options.lane, server, closesConnections, monotonicMs, buffers });
+  const lane = options.lane && createLane({ ...options.lane, server, drain, monotonicMs, buffers });
 
   fastify.removeAllContentTypeParsers();
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseJsonBody);
@@ -156,7 +155,7 @@ export function createApp(options: AppOptions): App {
   });
   trackBodies(fastify, buffers);
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
-    if (drain.closesConnections()) reply.raw.shouldKeepAlive = false;
+    if (drain.closesConnections) reply.raw.shouldKeepAlive = false;
     done();
   });
   fastify.setErrorHandler((error, request, reply) => {

@@ -7,7 +7,7 @@ export interface Drain {
   /** True from the start of closing: readiness is 503. */
   readonly draining: () => boolean;
   /** True once every answer says `Connection: close`. */
-  readonly closesConnections: () => boolean;
+  readonly closesConnections: boolean;
   /** Idempotent. Resolves when the last connection is gone, at the latest soon after `drainMs`. */
   readonly close: () => Promise<DrainResult>;
 }
@@ -45,7 +45,6 @@ export function createDrain(options: {
   const { server, clock, lameDuckMs, drainMs, closeIdle } = options;
   const sockets = new Set<Socket>();
   let accepted = 0;
-  let closesConnections = false;
   let closing: Promise<DrainResult> | undefined;
 
   server.on('connection', (socket) => {
@@ -59,7 +58,7 @@ export function createDrain(options: {
     const startedMs = clock.monotonicMs();
     await sleep(Math.min(lameDuckMs, drainMs));
     await emptyAcceptQueue();
-    closesConnections = true;
+    drain.closesConnections = true;
     const { promise: gone, resolve } = Promise.withResolvers<void>();
     let closed = false;
     NetServer.prototype.close.call(server, () => {
@@ -102,12 +101,13 @@ export function createDrain(options: {
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   };
 
-  return {
+  const drain = {
     draining: () => closing !== undefined,
-    closesConnections: () => closesConnections,
+    closesConnections: false,
     close: () => {
       closing ??= close();
       return closing;
     },
   };
+  return drain;
 }

@@ -17,7 +17,7 @@ import { createHostReader } from './collect/host.ts';
 import { diagnose } from './diagnose.ts';
 import type { Doctor, DoctorEvent, EngineProbe, Examination, ReadService, StoreProbe } from './doctor.ts';
 import { createExaminer, type Examiner } from './examiner.ts';
-import type { DomainCounts, Snapshot } from './facts.ts';
+import type { Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
 import type { Enabled, EnableName, Finding, HistoryLine, Standing } from './report.ts';
 
@@ -185,14 +185,12 @@ async function enable(name: EnableName, stores: readonly StoreProbe[]): Promise<
 interface ReadDomain {
   readonly name: string;
   readonly settings: Pick<DomainSettings, 'freshness' | 'engine' | 'store'>;
-  readonly meter: Pick<Meter, 'read'>;
+  readonly meter: Pick<Meter, 'read' | 'counts'>;
 }
 
 interface ServiceReaderOptions {
   readonly processId: string;
   readonly domains: readonly ReadDomain[];
-  /** The events of a domain that its meter does not count. */
-  readonly counts: (domain: string) => DomainCounts;
   readonly fleet: Pick<Fleet, 'read'>;
   /** The delay of the event loop. */
   readonly loopDelay: () => { readonly loopDelayMs: number };
@@ -200,7 +198,7 @@ interface ServiceReaderOptions {
 
 /** Reads the figures of this process. */
 export function createServiceReader(options: ServiceReaderOptions): ReadService {
-  const { processId, domains, counts, fleet, loopDelay } = options;
+  const { processId, domains, fleet, loopDelay } = options;
   return async () => {
     // Before the fleet is asked, which takes a round trip: the counters are of the snapshot's moment.
     const loop = { delayMs: loopDelay().loopDelayMs };
@@ -217,7 +215,7 @@ export function createServiceReader(options: ServiceReaderOptions): ReadService 
         },
         outcomes,
         engine: { queued, inFlight, maxConcurrent, ceiling },
-        ...counts(name),
+        ...meter.counts(),
       };
     });
     return { processId, loop, domains: read, fleet: await fleet.read() };
@@ -231,7 +229,7 @@ export interface Probes {
 }
 
 interface ServiceDoctorOptions
-  extends Pick<ServiceReaderOptions, 'counts' | 'loopDelay'>,
+  extends Pick<ServiceReaderOptions, 'loopDelay'>,
     Pick<Runtime<never>, 'processId' | 'clock' | 'random'> {
   readonly settings: Settings;
   readonly probes: Probes;

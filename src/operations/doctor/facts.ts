@@ -1,6 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { Decoded } from '../../schema/fields.ts';
-import { KIB } from '../../schema/units.ts';
+import type { DomainCounts } from '../meter/meter.ts';
 
 /**
  * The figures that the doctor collects, as plain JSON: sent, kept in a bundle, joined with the part of another host, and
@@ -283,29 +283,6 @@ export interface DomainFacts extends DomainCounts {
     readonly ceiling: number;
   };
 }
-
-/** Events of one domain that the meter does not count. */
-export interface DomainCounts {
-  /** Refused before the engine, by reason. */
-  readonly shed: Readonly<Record<string, number>>;
-  /** Time in the queue for a permit: count, sum. */
-  readonly permits: { readonly count: number; readonly waitedMs: number };
-  /** Reads of the store by result (`value`, `absent`, `store-slow` …), and by duration: bounds are DURATION_BOUNDS_MS of the meter. */
-  readonly reads: Readonly<Record<string, number>>;
-  readonly readDurations: readonly number[];
-  /** Misses by reason. */
-  readonly misses: Readonly<Record<string, number>>;
-  /** Pages stored in L2: count, bytes, and the number above `BIG_PAGE_BYTES`. */
-  readonly pages: {
-    readonly count: number;
-    readonly bytes: number;
-    readonly big: number;
-    readonly largestBytes: number;
-  };
-}
-
-/** A page of this size takes 0.8 ms of a network of 1 Gbit/s, more than a read of the store. */
-export const BIG_PAGE_BYTES = 100 * KIB;
 
 /** Undefined for a figure that is missing. */
 export function known<T>(figure: Figure<T> | undefined): T | undefined {

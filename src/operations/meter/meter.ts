@@ -1,6 +1,8 @@
 import { Compile } from 'typebox/compile';
+import type { StoreEvent } from '../../cache/store.ts';
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
+import type { GuardEvent } from '../../resilience/guard.ts';
 import { REASONS } from '../../resilience/search-error.ts';
 import type { Clock } from '../../runtime.ts';
 import type { SearchEvent } from '../../search/events.ts';
@@ -15,14 +17,43 @@ import {
   type MeterReading,
 } from './figures.ts';
 
-/** Counts the searches of one domain in this process, by bucket too, so that any cohort can be read later. */
+/**
+ * Counts the searches of one domain in this process, by bucket too, so that any cohort can be read later, and the events
+ * that the doctor asks for. A few additions for each event, L1 hits included.
+ */
 export interface Meter {
-  /** Called for every search, L1 hits included: a few additions. */
   readonly noteRequest: (request: MeteredRequest) => void;
   readonly noteEngine: (call: { readonly failed: boolean; readonly durationMs: number }) => void;
+  readonly noteSearch: (event: SearchEvent) => void;
+  readonly noteStore: (event: StoreEvent) => void;
+  readonly noteGuard: (event: GuardEvent) => void;
   /** @param cohorts each a list of bucket ranges. */
   readonly read: (cohorts?: readonly (readonly BucketRange[])[]) => MeterReading;
+  readonly counts: () => DomainCounts;
 }
+
+/** Events of one domain since the start of the process. The keys are of closed unions, which bound the records. */
+export interface DomainCounts {
+  /** Refused before the engine, by reason. */
+  readonly shed: Readonly<Record<string, number>>;
+  /** Time in the queue for a permit: count, sum. */
+  readonly permits: { readonly count: number; readonly waitedMs: number };
+  /** Reads of the store by result (`value`, `absent`, `store-slow` …), and by duration: bounds are DURATION_BOUNDS_MS. */
+  readonly reads: Readonly<Record<string, number>>;
+  readonly readDurations: readonly number[];
+  /** Misses by reason. */
+  readonly misses: Readonly<Record<string, number>>;
+  /** Pages stored in L2: count, bytes, and the number above `BIG_PAGE_BYTES`. */
+  readonly pages: {
+    readonly count: number;
+    readonly bytes: number;
+    readonly big: number;
+    readonly largestBytes: number;
+  };
+}
+
+/** A page of this size takes 0.8 ms of a network of 1 Gbit/s, more than a read of the store. */
+export const BIG_PAGE_BYTES = 100 * 1024;
 
 /** A request that was answered. */
 interface MeteredRequest {
@@ -43,10 +74,14 @@ const BOUNDS = Float64Array.from(DURATION_BOUNDS_MS);
 
 export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
   const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
-  const durations = new Float64Array(BOUNDS.length + 1);
+  const durations = createDurations();
   const searches = new Float64Array(buckets);
   const hits = new Float64Array(buckets);
   const calls = { calls: 0, failed: 0, busyMs: 0 };
+  const [shed, reads, misses] = [new Map<string, number>(), new Map<string, number>(), new Map<string, number>()];
+  const readDurations = createDurations();
+  const permits = { count: 0, waitedMs: 0 };
+  const pages = { count: 0, bytes: 0, big: 0, largestBytes: 0 };
 
   const cohort = (ranges: readonly BucketRange[]): CohortReading => {
     const sum = { searches: 0, hits: 0 };
@@ -59,20 +94,44 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
     return sum;
   };
 
+  const noteEngine: Meter['noteEngine'] = ({ failed, durationMs }) => {
+    calls.calls += 1;
+    calls.busyMs += durationMs;
+    if (failed) calls.failed += 1;
+  };
+
   return {
     noteRequest: ({ outcome, durationMs, bucket }) => {
       outcomes[outcome] += 1;
-      let index = 0;
-      while (index < BOUNDS.length && durationMs > (BOUNDS[index] ?? 0)) index += 1;
-      durations[index] = (durations[index] ?? 0) + 1;
+      countDuration(durations, durationMs);
       if (bucket === undefined) return;
       searches[bucket] = (searches[bucket] ?? 0) + 1;
       if (outcome === 'hit-l1' || outcome === 'hit-l2') hits[bucket] = (hits[bucket] ?? 0) + 1;
     },
-    noteEngine: ({ failed, durationMs }) => {
-      calls.calls += 1;
-      calls.busyMs += durationMs;
-      if (failed) calls.failed += 1;
+    noteEngine,
+    noteSearch: (event) => {
+      if (event.kind === 'engine') noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
+      else if (event.kind === 'miss') addOne(misses, event.reason);
+      else if (event.kind === 'stored' && event.tier === 'l2') {
+        pages.count += 1;
+        pages.bytes += event.bytes;
+        if (event.bytes > BIG_PAGE_BYTES) pages.big += 1;
+        if (event.bytes > pages.largestBytes) pages.largestBytes = event.bytes;
+      }
+    },
+    noteStore: (event) => {
+      if (event.kind !== 'command' || event.operation !== 'read') return;
+      const { result, durationMs } = event;
+      addOne(reads, result);
+      // The others were refused without being sent, or ended with their connection: they say nothing about the deadline.
+      if (result === 'value' || result === 'absent' || result === 'store-slow')
+        countDuration(readDurations, durationMs);
+    },
+    noteGuard: (event) => {
+      if (event.kind === 'shed') addOne(shed, event.why);
+      if (event.kind !== 'permit') return;
+      permits.count += 1;
+      permits.waitedMs += event.queuedMs;
     },
     read: (cohorts = []) => ({
       atMs: clock.monotonicMs(),
@@ -81,19 +140,38 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
       engine: { ...calls, ...engine() },
       cohorts: cohorts.map(cohort),
     }),
+    counts: () => ({
+      shed: Object.fromEntries(shed),
+      permits: { ...permits },
+      reads: Object.fromEntries(reads),
+      readDurations: [...readDurations],
+      misses: Object.fromEntries(misses),
+      pages: { ...pages },
+    }),
   };
 }
 
-/** The callbacks that count the events of each domain in its meter. */
-export function meterEvents(meters: ReadonlyMap<string, Pick<Meter, 'noteRequest' | 'noteEngine'>>) {
+const createDurations = (): Float64Array => new Float64Array(BOUNDS.length + 1);
+
+function countDuration(durations: Float64Array, durationMs: number): void {
+  let index = 0;
+  while (index < BOUNDS.length && durationMs > (BOUNDS[index] ?? 0)) index += 1;
+  durations[index] = (durations[index] ?? 0) + 1;
+}
+
+function addOne(counts: Map<string, number>, name: string): void {
+  counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** The callbacks that count the events of each domain in its meter. Stores of other names than domains are not counted. */
+export function meterEvents(meters: ReadonlyMap<string, Meter>) {
   return {
     observeRequest: (event: MeteredRequest & { readonly domain: string }): void => {
       meters.get(event.domain)?.noteRequest(event);
     },
-    observeSearch: (event: SearchEvent): void => {
-      if (event.kind !== 'engine') return;
-      meters.get(event.domain)?.noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
-    },
+    observeSearch: (event: SearchEvent): void => meters.get(event.domain)?.noteSearch(event),
+    observeStore: (domain: string, event: StoreEvent): void => meters.get(domain)?.noteStore(event),
+    observeGuard: (domain: string, event: GuardEvent): void => meters.get(domain)?.noteGuard(event),
   };
 }
 

@@ -23,7 +23,7 @@ export interface RedisNode {
   readonly pipelineRoom: () => number;
   readonly record: NodeBreaker['record'];
   /** Called when commands are sent (+) and when ioredis has settled them (−), after a deadline too. */
-  readonly track: (commands: number, bytes: number) => void;
+  readonly track: (commands: number, bytes: number, nowMs: number) => void;
   /** Called before a command is sent: the commands of one turn of the event loop leave in one write. */
   readonly cork: () => void;
   /** The node of that address, if the store knows it: the target of a redirect. */
@@ -104,16 +104,16 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
     admitWrite: (bytes) =>
       breaker.state() === 'closed' ? admit(half, writeBytes + bytes > MAX_OUTSTANDING_WRITE_BYTES) : 'node-open',
     pipelineRoom: () => Math.max(0, half - outstanding),
-    record(permit, outcome) {
-      breaker.record(permit, outcome);
+    record(permit, outcome, nowMs) {
+      breaker.record(permit, outcome, nowMs);
       // ioredis closes a connection that receives nothing. After a damaged length everything that arrives, replies to
       // probes too, counts as part of one endless reply: only the absence of answers shows the damage.
-      if (outcome === 'failed' && outstanding > 0 && clock.monotonicMs() - progressMs > stuckMs) {
+      if (outcome === 'failed' && outstanding > 0 && nowMs - progressMs > stuckMs) {
         protocolError(`nothing was answered for ${stuckMs} ms`);
       }
     },
-    track(commands, bytes) {
-      if (commands < 0 || outstanding === 0) progressMs = clock.monotonicMs();
+    track(commands, bytes, nowMs) {
+      if (commands < 0 || outstanding === 0) progressMs = nowMs;
       outstanding += commands;
       writeBytes += bytes;
     },
@@ -142,76 +142,102 @@ export function createRedisNode(options: RedisNodeOptions): RedisNode {
 
 /**
  * The deadlines of one node's requests. Requests with the same deadline expire in the order in which they were sent, so
- * they stand in one set under one timer, where a timer per request is an object that is made, sorted in and thrown away for
+ * they stand in one list under one timer, where a timer per request is an object that is made, sorted in and thrown away for
  * every read.
  */
 export interface Deadlines {
-  /** Calls `member.expire` after `afterMs`, rounded up to whole milliseconds, unless the member leaves before. */
-  readonly join: (member: DeadlineMember, afterMs: number) => void;
+  /** Calls `member.expire` `afterMs` after `nowMs`, rounded up to whole milliseconds, unless the member leaves before. */
+  readonly join: (member: DeadlineMember, afterMs: number, nowMs: number) => void;
   /** Does nothing for a member that does not wait. */
   readonly leave: (member: DeadlineMember) => void;
   /** Number of members that wait. */
   readonly size: () => number;
 }
 
-/** One request with a deadline. */
+/** One request with a deadline: an element of a doubly linked list, because a Set would hash every request twice. */
 export interface DeadlineMember {
   /** Called at most once, and not more than half a millisecond early. */
   readonly expire: () => void;
-  /** The deadlines' own: its creator sets both to `undefined`. */
-  dueAtMs: number | undefined;
-  waitsIn: Set<DeadlineMember> | undefined;
+  /** The deadlines' own: its creator sets them to 0 and `undefined`. */
+  dueAtMs: number;
+  older: DeadlineMember | undefined;
+  newer: DeadlineMember | undefined;
 }
 
 /** Node fires a timer up to 1 ms early by the monotonic clock. Less than this is not worth another timer. */
 const EARLY_MS = 0.5;
 
 export function createDeadlines(clock: Pick<Clock, 'monotonicMs'>): Deadlines {
-  /** By deadline in milliseconds. Requests that follow a redirect have a shorter one, so there are more than one. */
-  const sets = new Map<number, Set<DeadlineMember>>();
+  /**
+   * The end of each list, which stands before the oldest and after the newest member. By deadline in milliseconds: requests
+   * that follow a redirect have a shorter one, so there are more than one.
+   */
+  const lists = new Map<number, DeadlineMember>();
+  let size = 0;
+
+  const leave = (member: DeadlineMember): void => {
+    const { older, newer } = member;
+    if (older === undefined || newer === undefined) return;
+    older.newer = newer;
+    newer.older = older;
+    member.older = undefined;
+    member.newer = undefined;
+    size -= 1;
+  };
 
   /** Expires the members that are due. @returns the time until the next one is due; undefined when none waits. */
-  const expireDue = (members: Set<DeadlineMember>): number | undefined => {
-    for (const oldest of members) {
-      const leftMs = (oldest.dueAtMs ?? 0) - clock.monotonicMs();
+  const expireDue = (ends: DeadlineMember): number | undefined => {
+    for (;;) {
+      const { newer: oldest = ends } = ends;
+      if (oldest === ends) return undefined;
+      const leftMs = oldest.dueAtMs - clock.monotonicMs();
       if (leftMs > EARLY_MS) return leftMs;
-      members.delete(oldest);
+      leave(oldest);
       oldest.expire();
     }
-    return undefined;
   };
 
   /**
    * The timer is set for the oldest member and stays when that member leaves, so under traffic it fires about once per
    * deadline and is set again for the member that is the oldest then. It keeps no process alive; the sockets do.
    */
-  const watch = (members: Set<DeadlineMember>, afterMs: number, delayMs: number): void => {
+  const watch = (ends: DeadlineMember, afterMs: number, delayMs: number): void => {
     const onTimer = (): void => {
-      const leftMs = expireDue(members);
-      if (leftMs === undefined) sets.delete(afterMs);
-      else watch(members, afterMs, Math.ceil(leftMs));
+      const leftMs = expireDue(ends);
+      if (leftMs === undefined) lists.delete(afterMs);
+      else watch(ends, afterMs, Math.ceil(leftMs));
     };
     setTimeout(onTimer, delayMs).unref();
   };
 
   return {
-    join: (member, wantedMs) => {
+    join: (member, wantedMs, nowMs) => {
       const afterMs = Math.max(1, Math.ceil(wantedMs));
-      let members = sets.get(afterMs);
-      if (members === undefined) {
-        members = new Set();
-        sets.set(afterMs, members);
-        watch(members, afterMs, afterMs);
+      let ends = lists.get(afterMs);
+      if (ends === undefined) {
+        ends = createEnds();
+        lists.set(afterMs, ends);
+        watch(ends, afterMs, afterMs);
       }
-      member.dueAtMs = clock.monotonicMs() + afterMs;
-      member.waitsIn = members;
-      members.add(member);
+      const { older: newest = ends } = ends;
+      member.dueAtMs = nowMs + afterMs;
+      member.older = newest;
+      member.newer = ends;
+      newest.newer = member;
+      ends.older = member;
+      size += 1;
     },
-    leave: (member) => {
-      member.waitsIn?.delete(member);
-    },
-    size: () => [...sets.values()].reduce((sum, { size }) => sum + size, 0),
+    leave,
+    size: () => size,
   };
+}
+
+/** An empty list: an element that is its own neighbour. */
+function createEnds(): DeadlineMember {
+  const ends: DeadlineMember = { expire: () => {}, dueAtMs: 0, older: undefined, newer: undefined };
+  ends.older = ends;
+  ends.newer = ends;
+  return ends;
 }
 
 /**
@@ -228,7 +254,7 @@ export interface NodeBreaker {
   /** Permission to send one command; its outcome is recorded exactly once. Undefined when refused. */
   readonly tryAcquire: () => Permit | undefined;
   /** `unknown`: the outcome says nothing about the node (our own stall). */
-  readonly record: (permit: Permit, outcome: 'answered' | 'failed' | 'unknown') => void;
+  readonly record: (permit: Permit, outcome: 'answered' | 'failed' | 'unknown', nowMs: number) => void;
   /** The node's replies cannot be trusted: opens without waiting for more failures. */
   readonly trip: () => void;
   /** The node has just shown that it is alive (a new connection is ready): the next command may probe it. */
@@ -312,8 +338,7 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
   };
 
   /** Counts one outcome; true when the failures are enough to open. */
-  const tooManyFailures = (failed: boolean): boolean => {
-    const nowMs = clock.monotonicMs();
+  const tooManyFailures = (failed: boolean, nowMs: number): boolean => {
     if (nowMs >= windowEndMs) {
       previous = nowMs < windowEndMs + WINDOW_MS ? current : newWindow();
       current = newWindow();
@@ -349,14 +374,14 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
       if (state === 'half-open') probing = true;
       return permit;
     },
-    record(given, outcome) {
+    record(given, outcome, nowMs) {
       if (given !== permit) return;
       if (state === 'half-open') {
         if (outcome === 'unknown') probing = false;
         else enterState(outcome === 'answered' ? 'closed' : 'open');
         return;
       }
-      if (outcome !== 'unknown' && tooManyFailures(outcome === 'failed')) enterState('open');
+      if (outcome !== 'unknown' && tooManyFailures(outcome === 'failed', nowMs)) enterState('open');
     },
     trip() {
       if (state !== 'open') enterState('open');

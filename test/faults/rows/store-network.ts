@@ -134,7 +134,7 @@ function resolvesTo(fault: 'ENOTFOUND' | 'silence'): Pick<Row, 'begin' | 'end'> 
 function toxic(what: Toxic): Pick<Row, 'begin' | 'end'> {
   return {
     begin: async (harness) => {
-      for (const proxy of harness.store().toxics) await proxy.add(what, { stream: 'downstream' });
+      for (const proxy of harness.store().toxics) await proxy.add(what);
     },
     end: async (harness) => {
       for (const proxy of harness.store().toxics) await proxy.heal();

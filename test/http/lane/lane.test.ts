@@ -199,7 +199,7 @@ test('a reply that ends while another connection is served goes to its own clien
         replyWith(reply, 'for the second');
       }
     },
-    closesConnections: () => false,
+    drain: { closesConnections: false },
     monotonicMs: () => performance.now(),
     buffers: { hold: () => {}, release: () => {} },
   });

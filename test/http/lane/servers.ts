@@ -9,8 +9,8 @@ import { createPublicServer } from '../../../src/http/search-api/public-server.t
 import { parseQueryString } from '../../../src/http/transport/request-target.ts';
 import { type NoPageReason, SearchError } from '../../../src/resilience/search-error.ts';
 import type { Clock } from '../../../src/runtime.ts';
-import type { Answer } from '../../../src/search/answer.ts';
 import type { PreparedSearch } from '../../../src/search/key.ts';
+import type { Answer } from '../../../src/search/read-path.ts';
 import { createFakeSearch, type FakeSearch } from '../../fakes/search.ts';
 import { injectorOf } from '../harness.ts';
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Redis, type RedisOptions } from 'ioredis';
+import type { Match, RespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
 
 /** A connected client without retries and reconnects, so that the test sees every effect of the proxy. */
 export async function redisAt(
@@ -43,4 +44,15 @@ export async function knock(port: number): Promise<string> {
   } finally {
     socket.destroy();
   }
+}
+
+/** Counts the commands that reach a proxy from now on, by name. */
+export function countedAt(proxy: RespProxy, match: Match = () => undefined) {
+  const counts = new Map<string, number>();
+  proxy.answer((command) => {
+    const name = String(command[0]).toUpperCase();
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+    return match(command);
+  });
+  return (name: string): number => counts.get(name) ?? 0;
 }

@@ -19,7 +19,7 @@ describe('a TCP proxy in front of Redis', () => {
     const [first] = stack.nodes;
     if (first === undefined) throw new Error('a stack without nodes');
     node = first;
-    proxy = await startTcpProxy({ target: node, random: () => drawn, maxConnections: 8 });
+    proxy = await startTcpProxy({ target: node, random: () => drawn });
   });
   after(async () => {
     await proxy?.stop();

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { confirmFlush, readTarget } from '../../../loadtest/k6/kit/environment.ts';
 import { MAX_QUERIES, parseQueries } from '../../../loadtest/k6/kit/query-file.ts';
+import { plain } from '../../plain.ts';
 
 test('a line is a text, or a domain and a text, or these with parameters', () => {
   const file = 'red shoes\ngoods\tкрасные кроссовки\nauto\tcoupé\tfilter=make:seat,kia&sort=-price\n';
-  assert.deepEqual(parseQueries(file), [
+  assert.deepEqual(plain(parseQueries(file)), [
     { text: 'red shoes', parameters: '' },
     { domain: 'goods', text: 'красные кроссовки', parameters: '' },
     { domain: 'auto', text: 'coupé', parameters: 'filter=make:seat,kia&sort=-price' },
@@ -14,7 +15,7 @@ test('a line is a text, or a domain and a text, or these with parameters', () =>
 
 test('comments, empty lines, a byte order mark and Windows line endings are not part of a search', () => {
   const file = '\ufeff# made today\r\n\r\ngoods\tc# book\t\r\n   \r\n#none\r\nlast';
-  assert.deepEqual(parseQueries(file), [
+  assert.deepEqual(plain(parseQueries(file)), [
     { domain: 'goods', text: 'c# book', parameters: '' },
     { text: 'last', parameters: '' },
   ]);

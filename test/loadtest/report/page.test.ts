@@ -4,6 +4,7 @@ import { compareRuns } from '../../../loadtest/judge/compare.ts';
 import { judge } from '../../../loadtest/judge/judge.ts';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { reportPage } from '../../../loadtest/report/page.ts';
+import { runText } from '../../../loadtest/report/print-run.ts';
 import { runOf } from '../../fakes/load-run.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
@@ -132,6 +133,12 @@ test('external text is escaped and stays text', () => {
   assert.doesNotMatch(page, /<script|<img|\u202e|"\s+onload=/u);
   assert.ok(!page.includes('\u0000'));
   assert.ok(page.includes('&lt;script&gt;alert(1)&lt;/script&gt;'));
+});
+
+test('control characters in external text do not reach the terminal', () => {
+  const record = hostileRun('\u001b[31mred\u0007 \u202e');
+  const text = runText({ record, judged: judge(record) });
+  assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202e]/u);
 });
 
 test('a very long list of events keeps the page small and shows its beginning and its end', () => {

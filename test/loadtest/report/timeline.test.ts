@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sumOfKnown, totalPerSecond } from '../../../loadtest/judge/series.ts';
 import { inTurn } from '../../../loadtest/k6/kit/step.ts';
 import { plannedRun } from '../../../loadtest/report/answer-plots.ts';
 import { timelineOf } from '../../../loadtest/report/timeline.ts';
@@ -18,14 +17,6 @@ const empty = { replicas: [], stores: [], processes: [] };
 function plannedLine(toMs: number, steps: Parameters<typeof plannedRun>[1]): string {
   const frame = createFrame({ fromMs: 0, toMs, max: 100, heightPx: 100 });
   return toHtml(line(frame, [plannedRun(toMs, steps)], 'planned'));
-}
-
-function cpuPerSecond(samples: readonly Sample[]): number | undefined {
-  return totalPerSecond(
-    samples,
-    ({ processes }) => processes,
-    ({ cpuSeconds }) => cpuSeconds,
-  );
 }
 
 test('a second stands for the time before it, from the start of the run to its end', () => {
@@ -65,32 +56,6 @@ test('samples from before the run or after its end are not drawn', () => {
       [143_600, 144_000],
     ],
   );
-});
-
-test('a counter that fell has counted from 0 since, and a part that just appeared counts for nothing', () => {
-  const sample = (atMs: number, counts: Readonly<Record<string, number>>): Sample => ({
-    ...empty,
-    atMs,
-    processes: Object.entries(counts).map(([name, cpuSeconds]) => ({ name, cpuSeconds, residentBytes: 1 })),
-  });
-  const between = (before: Readonly<Record<string, number>>, after: Readonly<Record<string, number>>) =>
-    cpuPerSecond([sample(0, before), sample(1000, after)]);
-  assert.equal(between({ a: 10, b: 4 }, { a: 13, b: 5 }), 4);
-  assert.equal(between({ a: 10, b: 4 }, { a: 2, b: 5 }), 3);
-  assert.equal(between({ a: 10 }, { a: 11, late: 900 }), 1);
-  assert.equal(between({}, { a: 10 }), undefined);
-  assert.equal(sumOfKnown([undefined, undefined]), undefined);
-});
-
-test('a rate is computed over the whole time between its samples, even if only a part of it is drawn', () => {
-  const sample = (atMs: number, cpuSeconds: number): Sample => {
-    return { ...empty, atMs, processes: [{ name: 'k6', cpuSeconds, residentBytes: 1 }] };
-  };
-  const endMs = startedAtMs + record.summary.durationMs;
-  const samples = [sample(endMs - 100, 1), sample(endMs + 900, 1.5)];
-  const [slice] = timelineOf({ ...record, samples }).samples.flat();
-  assert.equal((slice?.toMs ?? 0) - (slice?.fromMs ?? 0), 100);
-  assert.equal(cpuPerSecond(slice?.data ?? assert.fail()), 0.5);
 });
 
 test('the planned rate climbs from step to step and ends with the run', () => {

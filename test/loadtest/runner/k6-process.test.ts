@@ -6,6 +6,7 @@ import { after, type TestContext, test } from 'node:test';
 import { K6_FILES } from '../../../loadtest/runner/k6-output.ts';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
 import { k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
+import { plain } from '../../plain.ts';
 import { until } from '../../until.ts';
 
 const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
@@ -77,7 +78,7 @@ test('the planned time is that of the scenarios, plus set-up and tear-down as li
 const RUN = { id: 'run', baseUrls: ['http://a', 'http://b'], adminUrls: [], baseRps: 12.5, queries: '/q.tsv' };
 
 test('a script gets the variables of the given options, and no variable for an option that was not given', () => {
-  assert.deepEqual(k6Environment({ ...RUN, numbers: { seed: 0, 'once-share': 0.45 } }), {
+  assert.deepEqual(plain(k6Environment({ ...RUN, numbers: { seed: 0, 'once-share': 0.45 } })), {
     RUN_ID: 'run',
     BASE_URL: 'http://a,http://b',
     ADMIN_URL: '',

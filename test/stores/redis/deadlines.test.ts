@@ -16,13 +16,15 @@ function scripted(t: TestContext) {
   return {
     deadlines,
     expired,
+    nowMs: () => nowMs,
     join: (name: string, afterMs: number): DeadlineMember => {
       const member: DeadlineMember = {
-        dueAtMs: undefined,
-        waitsIn: undefined,
+        dueAtMs: 0,
+        older: undefined,
+        newer: undefined,
         expire: () => void expired.push(`${name} at ${nowMs}`),
       };
-      deadlines.join(member, afterMs);
+      deadlines.join(member, afterMs, nowMs);
       return member;
     },
     pass: (ms: number): void => {
@@ -74,18 +76,19 @@ test('under traffic there is one timer per deadline, and an abandoned request st
 });
 
 test('a member may join again, and others may join or leave, while one expires', (t) => {
-  const { deadlines, expired, join, pass } = scripted(t);
+  const { deadlines, expired, nowMs, join, pass } = scripted(t);
   let turns = 0;
   const again: DeadlineMember = {
-    dueAtMs: undefined,
-    waitsIn: undefined,
+    dueAtMs: 0,
+    older: undefined,
+    newer: undefined,
     expire: () => {
       turns += 1;
       if (turns === 1) deadlines.leave(neighbour);
-      if (turns < 3) deadlines.join(again, 10);
+      if (turns < 3) deadlines.join(again, 10, nowMs());
     },
   };
-  deadlines.join(again, 10);
+  deadlines.join(again, 10, nowMs());
   const neighbour = join('neighbour', 10);
   pass(100);
   assert.equal(turns, 3);
@@ -104,11 +107,12 @@ test('with real timers: none is lost, none early by more than a millisecond, and
       const afterMs = [5, 20.4, 40][Math.floor(random() * 3)] ?? 5;
       const dueAtMs = systemClock.monotonicMs() + afterMs;
       const member: DeadlineMember = {
-        dueAtMs: undefined,
-        waitsIn: undefined,
+        dueAtMs: 0,
+        older: undefined,
+        newer: undefined,
         expire: () => void lateByMs.push(systemClock.monotonicMs() - dueAtMs),
       };
-      deadlines.join(member, afterMs);
+      deadlines.join(member, afterMs, systemClock.monotonicMs());
       if (random() < 0.5) deadlines.leave(member);
       else wanted += 1;
     }

@@ -22,7 +22,7 @@ const pass = (): Permit => {
   return given;
 };
 const book = (outcome: 'answered' | 'failed' | 'unknown', times = 1): void => {
-  for (let count = 0; count < times; count += 1) breaker.record(pass(), outcome);
+  for (let count = 0; count < times; count += 1) breaker.record(pass(), outcome, nowMs);
 };
 
 /** Opens the breaker: enough failures over enough time. */
@@ -91,7 +91,7 @@ test('when open it refuses until the reset time is over, then lets one probe thr
   assert.ok(!breaker.refuses());
   const probe = pass();
   assert.equal(breaker.tryAcquire(), undefined, 'a second probe beside the first');
-  breaker.record(probe, 'answered');
+  breaker.record(probe, 'answered', nowMs);
   assert.deepEqual(states, ['open', 'half-open', 'closed']);
   book('answered', 10);
 });
@@ -144,12 +144,12 @@ test('a probe with an unknown outcome makes room for the next', () => {
 test('an answer to a command sent before it opened does not close it', () => {
   const early = pass();
   giveUp();
-  breaker.record(early, 'answered');
+  breaker.record(early, 'answered', nowMs);
   nowMs += 1000;
   const probe = pass();
-  breaker.record(early, 'answered');
+  breaker.record(early, 'answered', nowMs);
   assert.equal(breaker.state(), 'half-open');
-  breaker.record(probe, 'failed');
+  breaker.record(probe, 'failed', nowMs);
   assert.equal(breaker.state(), 'open');
 });
 
@@ -177,13 +177,13 @@ test('connections that keep opening and failing allow no more probes than the re
 test('after a protocol error the breaker opens at once, and probes when the reset time is over', () => {
   const before = pass();
   breaker.trip();
-  breaker.record(before, 'answered');
+  breaker.record(before, 'answered', nowMs);
   assert.equal(breaker.state(), 'open');
   breaker.trip();
   nowMs += 2000;
   const probe = pass();
   breaker.trip();
-  breaker.record(probe, 'answered');
+  breaker.record(probe, 'answered', nowMs);
   assert.equal(breaker.state(), 'open');
   assert.deepEqual(states, ['open', 'half-open', 'open']);
 });

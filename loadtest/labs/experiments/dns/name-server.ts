@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runProgram } from '../../kit/programs.ts';
+import { complaint, runProgram } from '../../kit/programs.ts';
 
 /** States of a resolver. `silent`: packets to it are lost, and a client waits for its own time-out. */
 export type Resolver =
@@ -35,8 +35,7 @@ export async function startNameServer(address: string, port = 53) {
     const { kind } = resolver;
     if (kind === 'silent') return;
     if (resolver.kind === 'slow') await sleep(resolver.ms, undefined, { ref: false });
-    const reply = replyTo(question, kind === 'servfail');
-    if (isOpen && reply !== undefined) socket.send(reply, from.port, from.address);
+    if (isOpen) socket.send(replyTo(question, kind === 'servfail'), from.port, from.address);
   };
   socket.on('message', (question, from) => void answer(question, from));
   socket.bind(port, address);
@@ -57,10 +56,10 @@ export async function startNameServer(address: string, port = 53) {
   };
 }
 
-/** Answers one question of class IN: its address, no address of its type, or SERVFAIL. Undefined: not a question. */
-export function replyTo(question: Buffer, isFailing: boolean): Buffer | undefined {
-  const end = endOfQuestion(question);
-  if (end === undefined) return undefined;
+/** Answers one question of class IN: its address, no address of its type, or SERVFAIL. */
+function replyTo(question: Buffer, isFailing: boolean): Buffer {
+  // Labels are text: the first zero ends the name, and type and class follow.
+  const end = question.indexOf(0, HEADER_BYTES) + 5;
   const hasAddress = !isFailing && question.readUInt16BE(end - 4) === TYPE_A;
   const header = Buffer.alloc(HEADER_BYTES);
   question.copy(header, 0, 0, 2);
@@ -70,18 +69,6 @@ export function replyTo(question: Buffer, isFailing: boolean): Buffer | undefine
   // The name is where the question has it: a pointer to byte 12.
   const address = [0xc0, HEADER_BYTES, 0, TYPE_A, 0, 1, 0, 0, 0, TTL_SECONDS, 0, LOOPBACK.length, ...LOOPBACK];
   return Buffer.concat([header, question.subarray(HEADER_BYTES, end), Buffer.from(hasAddress ? address : [])]);
-}
-
-/** The offset after name, type and class. */
-function endOfQuestion(question: Buffer): number | undefined {
-  if (question.length < HEADER_BYTES || question.readUInt16BE(4) !== 1) return undefined;
-  let at = HEADER_BYTES;
-  for (let length = question[at]; length !== 0; length = question[at]) {
-    // Longer labels are pointers or something newer; a question has neither.
-    if (length === undefined || length > 63) return undefined;
-    at += length + 1;
-  }
-  return at + 5 <= question.length ? at + 5 : undefined;
 }
 
 /** An unused loopback address: systemd-resolved has 127.0.0.53, others 127.0.0.1. */
@@ -107,23 +94,20 @@ export function inNamespace(folder: string, words: readonly string[]): readonly 
 /** Looks up a name in such a namespace. Undefined: the question reached our name server, and the answer came back. */
 export async function cannotResolve(): Promise<string | undefined> {
   const needs = `needs Linux, root for a mount namespace with a resolv.conf of its own, and UDP port 53 of ${NAME_SERVER}`;
+  await using used = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'serpcache-dns-'));
+  used.defer(() => rm(folder, { recursive: true, force: true }));
   try {
     const server = await startNameServer(NAME_SERVER);
-    try {
-      const ask = `require('node:dns').lookup('ready.serpcache.test', (error, address) => console.log(error ?? address))`;
-      const [command = '', ...args] = inNamespace(folder, [process.execPath, '-e', ask]);
-      const { output } = await runProgram({ command, args, limitMs: TRY_LIMIT_MS });
-      if (output.trim() === '127.0.0.1' && server.asked() > 0) return undefined;
-      return `${needs}: the name resolved as ${output.trim()}`;
-    } finally {
-      await server.stop();
-    }
+    used.defer(server.stop);
+    const ask = `require('node:dns').lookup('ready.serpcache.test', (error, address) => console.log(error ?? address))`;
+    const [command = '', ...args] = inNamespace(folder, [process.execPath, '-e', ask]);
+    const { output } = await runProgram({ command, args, limitMs: TRY_LIMIT_MS });
+    if (output.trim() === '127.0.0.1' && server.asked() > 0) return undefined;
+    return `${needs}: the name resolved as ${output.trim()}`;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')
       return `another run of it has UDP port 53 of ${NAME_SERVER}: wait until that one is over`;
-    return `${needs}: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    return `${needs}: ${complaint(error)}`;
   }
 }

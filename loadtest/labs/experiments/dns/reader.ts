@@ -16,7 +16,6 @@ const say = (said: ReaderSaid): void => console.log(JSON.stringify(said));
 
 const startedMs = nowMs();
 let counter = countReads(hosts.length, nowMs);
-/** Time of the last answer of each connection. */
 const answeredMs = hosts.map(() => Number.NEGATIVE_INFINITY);
 const stores = hosts.map((host) => openAdapter({ target: { host, port }, deadlineMs, random }));
 

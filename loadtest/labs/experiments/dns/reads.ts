@@ -5,17 +5,14 @@ export interface ReaderPlan {
   /** One connection each, as a service has one for each of its domains. */
   readonly hosts: readonly string[];
   readonly port: number;
-  /** All connections together. */
   readonly readsPerSecond: number;
   readonly deadlineMs: number;
-  /** Maximum time to wait for all connections. */
   readonly startWaitMs: number;
   /** Absent: it ends when it has started. */
   readonly then?: {
     readonly keptMs: number;
     readonly cutMs: number;
     readonly cutEveryMs: number;
-    /** Maximum time to wait for all connections at the end. */
     readonly backWaitMs: number;
   };
 }
@@ -51,9 +48,9 @@ export function countReads(connections: number, nowMs: () => number) {
     failed: (): void => tally.failed('late'),
     end: () => {
       for (let connection = 0; connection < connections; connection += 1) gap(connection);
-      const { answered, errors, latencyMs } = tally.end();
+      const { answered, errors, p50Ms, p99Ms } = tally.end();
       const seconds = (nowMs() - startedMs) / 1000;
-      return { seconds, answered, failed: errors.late, p50Ms: latencyMs.p50, p99Ms: latencyMs.p99, longestGapMs };
+      return { seconds, answered, failed: errors.late, p50Ms, p99Ms, longestGapMs };
     },
   };
 }

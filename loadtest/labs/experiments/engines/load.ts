@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createRandom } from '../../../random.ts';
 import type { Flavour } from '../../../stack/redis-node.ts';
 import { type Benchmark, benchmark } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
-import type { Limit } from '../../kit/finding.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { fillCommands, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
+import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits } from '../../kit/mix.ts';
 import { limitOfStores } from '../three-clients.ts';
 
 /** Always measured; others are given by their paths. */
@@ -28,12 +26,14 @@ export interface EngineSetting {
   readonly ioThreads: number;
 }
 
-export type Load = ReturnType<typeof loadOf>;
+export type Load = Pick<
+  Benchmark,
+  'perSecond' | 'p50Ms' | 'p99Ms' | 'storeCores' | 'generatorCores' | 'storeUs' | 'limit'
+>;
 
 export const CONNECTIONS = 50;
 /** Keys under redis-benchmark's names, with values of the sizes of the mix. */
 export const READ_KEYS = 2000;
-const READABLE = { ...PUBLISHED_MIX, keys: READ_KEYS };
 /** With more io-threads than cores a store answers a thousand a second, and pilots would take longer than the row. */
 const PILOT_REQUESTS = 200;
 
@@ -77,16 +77,8 @@ export function startEngine(lab: Lab, { flavour }: Engine, { isTls, ioThreads }:
   return lab.startStore({ flavour, tls: isTls ? true : undefined, config: ioThreads > 1 ? config : undefined });
 }
 
-/** The published mix by the driver: one write to four reads. */
-export async function mixLoad(lab: Lab, store: LabStore, seconds: number): Promise<Load> {
-  const { caFile } = store;
-  const ran = await driven(lab, [store], {
-    connections: CONNECTIONS,
-    seconds,
-    commands: { kind: 'mix', ...PUBLISHED_MIX },
-    ca: caFile === undefined ? undefined : readFileSync(caFile, 'utf8'),
-  });
-  return loadOf(ran, ran.limit);
+export function mixLoad(lab: Lab, store: LabStore, seconds: number): Promise<Load> {
+  return driven(lab, [store], { connections: CONNECTIONS, seconds, commands: MIX_COMMANDS });
 }
 
 /** Reads of stored values by redis-benchmark, also for Valkey, so that the tool makes no difference. */
@@ -99,39 +91,13 @@ export async function readLoad(lab: Lab, store: LabStore, seconds: number, ioThr
     seconds,
     pilot: PILOT_REQUESTS,
   });
-  return loadOf(ran, limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }));
+  return { ...ran, limit: limitOfStores(lab.cores, ioThreads, ran, { clients: 1 }) };
 }
 
-/** One measurement of one engine. */
-function loadOf(
-  ran: Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores'> & {
-    readonly latencyMs: { readonly p50: number; readonly p99: number };
-  },
-  limit: Limit,
-) {
-  const { perSecond, storeCores, generatorCores, latencyMs } = ran;
-  return {
-    perSecond,
-    p50Ms: latencyMs.p50,
-    p99Ms: latencyMs.p99,
-    storeCores,
-    generatorCores,
-    limit,
-    coresPer100k: per100k(storeCores, perSecond),
-  };
-}
-
-/** Busy cores for 100,000 commands a second: still comparable when the generator is full. */
-export function per100k(cores: number, perSecond: number): number {
-  return (cores / perSecond) * 1e5;
-}
-
-/** The keys that `mixLoad` asks for. */
 export function mixFill() {
   return fillCommands(PUBLISHED_MIX, createRandom(1).next);
 }
 
-/** The keys that `readLoad` asks for. */
 export function readFill() {
-  return fillCommands(READABLE, createRandom(1).next, (at) => `key:${randomDigits(at)}`);
+  return fillCommands({ ...PUBLISHED_MIX, keys: READ_KEYS }, createRandom(1).next, (at) => `key:${randomDigits(at)}`);
 }

@@ -36,7 +36,6 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const took = createTally(startedMs, () => performance.now());
   const counts = {
     asked: 0,
-    /** With a page within the deadline. */
     inTime: 0,
     /** No page within the deadline; it came later or never. */
     late: 0,
@@ -91,7 +90,7 @@ async function read(plan: BurstPlan, clients: readonly RedisStore[], random: () 
   const all = Promise.all(reads);
   await Promise.race([all, sleep(AFTERWARDS_MS, undefined, { ref: false })]);
   for (let left = waiting; left > 0; left -= 1) took.answered(AFTERWARDS_MS);
-  return { seconds, processorSeconds, ...counts, latencyMs: took.end().latencyMs };
+  return { ...took.end(), seconds, processorSeconds, ...counts };
 }
 
 const plan: BurstPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));

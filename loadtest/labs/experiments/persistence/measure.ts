@@ -4,15 +4,15 @@ import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../../../random.ts';
+import { waitUntil } from '../../../stack/process.ts';
 import { massImport } from '../../kit/benchmark.ts';
 import { driven } from '../../kit/driven.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
-import { mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
+import { MIX_COMMANDS, mixKey, PUBLISHED_MIX, respCommand } from '../../kit/mix.ts';
 import { settledCommands } from '../shards.ts';
 
 const BARE = { hasSnapshots: false, hasLog: false, replicas: 0 };
 
-/** Ways for a master to keep its data. */
 export const SETUPS = [
   { name: 'neither', ...BARE },
   { name: 'save', ...BARE, hasSnapshots: true },
@@ -37,7 +37,6 @@ const SNAPSHOT_RULE = `1 ${Math.round(10_000 / SCALE)}`;
 const CONNECTIONS = 50;
 /** Shares of the row's time, and a maximum. */
 const BREAK = { from: 0.2, share: 0.2, mostSeconds: 1 };
-const LOOK_INTERVAL_MS = 50;
 const SNAPSHOT = 'dump.rdb';
 const SETTLING_SECONDS = 1.5;
 /** With a row's own seed the first writes would be in the store already, and evict nothing. */
@@ -47,7 +46,6 @@ const LOWEST_PRIORITY = 19;
 
 export type PersistenceRow = Awaited<ReturnType<typeof measureRow>>;
 
-/** How long the links of a row are broken. */
 export function breakSeconds(rowSeconds: number): number {
   return Math.min(BREAK.mostSeconds, rowSeconds * BREAK.share);
 }
@@ -56,7 +54,7 @@ export function breakSeconds(rowSeconds: number): number {
  * Lines after deploy/redis/redis-cache.conf, which has neither. The log is switched on later: with it, Redis would start
  * from the missing log and not from the snapshot. @param elsewhere processors for Redis's child processes.
  */
-export function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string): readonly string[] {
+function masterConfig({ hasSnapshots, hasLog }: Setup, elsewhere: string): readonly string[] {
   return [
     `maxmemory ${MEMORY_BYTES}`,
     `repl-backlog-size ${BACKLOG_BYTES}`,
@@ -85,7 +83,7 @@ export async function settledSnapshot(lab: Lab): Promise<string> {
   await driven(lab, [store], {
     connections: CONNECTIONS,
     seconds: lab.seconds(SETTLING_SECONDS),
-    commands: { kind: 'mix', ...PUBLISHED_MIX },
+    commands: MIX_COMMANDS,
     seed: SETTLING_SEED,
   });
   await store.command('SAVE');
@@ -118,19 +116,15 @@ export async function measureRow(
   lab: Lab,
   setup: Setup,
   snapshot: string,
-  load: { readonly times: number; readonly askedPerSecond: number; readonly seconds: number },
+  asked: { readonly times: number; readonly askedPerSecond: number; readonly seconds: number },
 ) {
   const { master, replicas } = await startShard(lab, setup, snapshot);
-  const { seconds, askedPerSecond } = load;
+  const { seconds, askedPerSecond } = asked;
   const attachedBefore = attachedOf(await master.info('replication'));
   await master.command('LATENCY', 'RESET');
   const before = await masterFigures(master);
-  const loading = driven(lab, [master], {
-    connections: CONNECTIONS,
-    seconds,
-    commands: { kind: 'mix', ...PUBLISHED_MIX },
-    ratePerSecond: askedPerSecond,
-  });
+  const load = { connections: CONNECTIONS, seconds, commands: MIX_COMMANDS, ratePerSecond: askedPerSecond };
+  const loading = driven(lab, [master], load);
   const breaking = (async () => {
     if (replicas.length === 0) return;
     await sleep(seconds * BREAK.from * 1000, undefined, { signal: lab.signal });
@@ -140,18 +134,16 @@ export async function measureRow(
   const after = await masterFigures(master);
   const row = {
     setup,
-    ...load,
+    ...asked,
     answeredPerSecond: ran.perSecond,
     seconds: ran.seconds,
     /** Replicas that followed before the row: only they can fall out. */
     attachedBefore,
-    p99Ms: ran.latencyMs.p99,
-    maxMs: ran.latencyMs.max,
+    p99Ms: ran.p99Ms,
+    maxMs: ran.maxMs,
     storeCores: ran.storeCores,
     limit: ran.limit,
-    /** Replicas at the end. */
     attached: attachedOf(await master.info('replication')),
-    /** Grown during the row. */
     fullSyncs: after.fullSyncs - before.fullSyncs,
     evicted: after.evicted - before.evicted,
     longestMs: longestOf(await master.command('LATENCY', 'LATEST')),
@@ -183,31 +175,21 @@ export async function breakLinks(
 }
 
 /** Waits until all replicas are attached and no child process of the master runs. @returns false: the time was over. */
-export async function settled(
-  master: LabStore,
-  replicas: number,
-  limitMs: number,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const giveUpMs = performance.now() + limitMs;
-  while (performance.now() < giveUpMs) {
+export function settled(master: LabStore, replicas: number, limitMs: number, signal: AbortSignal): Promise<boolean> {
+  const isSettled = async (): Promise<boolean> => {
+    signal.throwIfAborted();
     const info = await master.info('default');
     const isBusy = info['rdb_bgsave_in_progress'] !== '0' || info['aof_rewrite_in_progress'] !== '0';
-    if (attachedOf(info) >= replicas && !isBusy) return true;
-    await sleep(LOOK_INTERVAL_MS, undefined, { signal });
-  }
-  return false;
+    return attachedOf(info) >= replicas && !isBusy;
+  };
+  return waitUntil(isSettled, limitMs);
 }
-
-type Info = Readonly<Record<string, string>>;
 
 /** Replicas that have the data and follow. */
-export function attachedOf(info: Info): number {
-  return Object.entries(info).filter(([name, value]) => /^slave\d+$/.test(name) && /\bstate=online\b/.test(value))
-    .length;
+function attachedOf(info: Readonly<Record<string, string>>): number {
+  const isOnline = ([name, value]: [string, string]) => /^slave\d+$/.test(name) && /\bstate=online\b/.test(value);
+  return Object.entries(info).filter(isOnline).length;
 }
-
-type MasterFigures = Awaited<ReturnType<typeof masterFigures>>;
 
 /** Counters of a master: a row is the difference of two readings. */
 export async function masterFigures(master: LabStore) {
@@ -223,8 +205,7 @@ export async function masterFigures(master: LabStore) {
 /** A deletion in the stream, with `lazyfree-lazy-eviction yes`, of a key in the middle. */
 const EVICTION_BYTES = respCommand(['UNLINK', mixKey(PUBLISHED_MIX.keys / 2)]).length;
 
-/** The part of the replication stream that evictions write. */
-export function evictionBytes({ evicted }: Pick<MasterFigures, 'evicted'>): number {
+export function evictionBytes({ evicted }: Pick<PersistenceRow, 'evicted'>): number {
   return evicted * EVICTION_BYTES;
 }
 

@@ -8,7 +8,8 @@ import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
 import { waitUntil } from '../../../stack/process.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
-import type { Driven, DrivePlan, Errors } from '../../kit/driver/plan.ts';
+import type { Driven } from '../../kit/driver/drive.ts';
+import type { DrivePlan } from '../../kit/driver/plan.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
 import { type AdapterOptions, isConnected, openAdapter } from '../adapter.ts';
 
@@ -22,7 +23,10 @@ export interface AdapterPlan
 const OPEN_LIMIT_MS = 3000;
 const TTL_MS = 600_000;
 /** The driver's error for each fault: abandoned, or lost with its connection. Any other was not sent. */
-const ERRORS: Readonly<Partial<Record<StoreFault, keyof Errors>>> = { 'store-slow': 'late', 'store-down': 'broken' };
+const ERRORS: Readonly<Partial<Record<StoreFault, keyof Driven['errors']>>> = {
+  'store-slow': 'late',
+  'store-down': 'broken',
+};
 
 const plan: AdapterPlan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8'));
 const { connections, seconds, ratePerSecond, mix, deadlineMs, watched } = plan;
@@ -44,7 +48,6 @@ const stores: RedisStore[] = Array.from({ length: connections }, () =>
 await waitUntil(() => stores.every(isConnected), OPEN_LIMIT_MS, 10);
 
 connects = 0;
-let underWay = 0;
 const startedMs = nowMs();
 const tally = createTally(startedMs, nowMs);
 const measured = startMeter(watched, nowMs);
@@ -53,12 +56,10 @@ const endMs = startedMs + seconds * 1000;
 /** A write has no deadline of its own, and a read's begins when it is sent: a command is late by the time since it was due. */
 async function ask(store: RedisStore, dueMs: number): Promise<void> {
   const key = mixKey(gaussianKey(mix.keys, random));
-  underWay += 1;
   const isRead = random() >= mix.writes;
   const result = isRead
     ? await readOnce(store, key, deadlineMs)
     : await store.write(key, value.subarray(0, valueBytes(mix, random)), TTL_MS);
-  underWay -= 1;
   const tookMs = nowMs() - dueMs;
   if (result.kind === 'fault' || result.kind === 'dropped')
     tally.failed(result.fault === 'refused' ? 'refused' : (ERRORS[result.fault] ?? 'unsent'));
@@ -79,6 +80,6 @@ while (nowMs() < endMs) await sleep(1);
 const own = measured();
 const ended = tally.end();
 const perSecond = ended.answered / own.seconds;
-const driven: Driven = { ...own, ...ended, perSecond, unanswered: underWay, connects, receivedBytes: 0 };
+const driven: Driven = { ...own, ...ended, perSecond, connects, receivedBytes: 0 };
 console.log(JSON.stringify(driven));
 process.exit(0);

@@ -7,7 +7,6 @@ import type { Lab, LabStore } from '../../kit/lab.ts';
 
 export type SpellRun = Awaited<ReturnType<typeof runSpell>>;
 
-/** One load through one slow spell. */
 interface Spell {
   readonly store: LabStore;
   readonly neighbour: Neighbour;
@@ -105,10 +104,9 @@ const PILOT_COMMANDS = 25;
 /**
  * Connects, and measures the time of a loop on this store. A script that counts stands for a sort, a union, a `KEYS`: the
  * one thread works, and no other client is answered. `DEBUG SLEEP` would leave the processor free.
- * @param ca PEM, where the store speaks TLS.
  */
-export async function startNeighbour(lab: Lab, store: LabStore, ca?: string) {
-  const { host, port } = store;
+export async function startNeighbour(lab: Lab, store: LabStore) {
+  const { host, port, ca } = store;
   const clients = Array.from({ length: NEIGHBOUR_CONNECTIONS }, () => {
     const client = new Redis({ host, port, protocol: 2, tls: ca === undefined ? undefined : { ca } });
     client.on('error', () => undefined);

@@ -63,7 +63,6 @@ async function storeHash(lab: Lab, store: LabStore, fields: number): Promise<voi
   await massImport(lab, store, commands);
 }
 
-/** Reads one big hash whole and in pieces, and measures small reads of other clients meanwhile. */
 export async function hashReads(lab: Lab, store: LabStore) {
   await storeHash(lab, store, BIG_FIELDS);
   await store.command('SET', 'small', 'x'.repeat(100));
@@ -73,7 +72,6 @@ export async function hashReads(lab: Lab, store: LabStore) {
   return { quietP99Ms, rows: await Array.fromAsync(WAYS, (way) => hashRead(lab, store, way)) };
 }
 
-/** One way to read a hash, with a number of fields in each reply. */
 async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
   const [name = ''] = way.words;
   const { fields, publishedMs } = way;
@@ -109,17 +107,17 @@ async function hashRead(lab: Lab, store: LabStore, way: HashWay) {
 }
 
 /** Undefined: a busy machine answered nothing in the time of the row. The other figures of the row are still valid. */
-export function aloneRead(
-  { answered, latencyMs, receivedBytes }: Pick<LabDriven, 'answered' | 'latencyMs' | 'receivedBytes'>,
+function aloneRead(
+  { answered, meanMs, receivedBytes }: Pick<LabDriven, 'answered' | 'meanMs' | 'receivedBytes'>,
   fields: number,
   executionUs: number,
 ) {
   if (answered === 0) return undefined;
   return {
     /** From sending the command to the whole reply. */
-    replyMs: latencyMs.mean,
+    replyMs: meanMs,
     /** One reply after the other until all fields were read. */
-    wholeMs: (latencyMs.mean * BIG_FIELDS) / fields,
+    wholeMs: (meanMs * BIG_FIELDS) / fields,
     replyBytes: receivedBytes / answered,
     /** By the store's own count: it does nothing else meanwhile. */
     executionUs,
@@ -135,7 +133,6 @@ function smallReads(lab: Lab, store: LabStore): Promise<LabDriven> {
   });
 }
 
-/** Writes single fields into a small hash and into a big one, in turn. */
 export async function hashWrites(lab: Lab) {
   const hashes = await Array.fromAsync([SMALL_FIELDS, BIG_FIELDS], async (fields) => {
     const store = await lab.startStore();
@@ -158,9 +155,7 @@ export async function hashWrites(lab: Lab) {
         seconds: lab.seconds(WRITE_SECONDS),
         expectedPerSecond: before.at(-1)?.perSecond,
       });
-      /** Processor time of the store for one write. */
-      const storeUs = (ran.storeCores * 1e6) / ran.perSecond;
-      return { ...ran, fields, pipeline, storeUs };
+      return { ...ran, fields, pipeline };
     },
     ({ storeUs }) => storeUs,
   );

@@ -1,7 +1,7 @@
 import { bytesText, countText } from '../../../../src/report/format.ts';
 import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, p99Of } from '../../kit/driven.ts';
-import type { Driven } from '../../kit/driver/plan.ts';
+import type { Driven } from '../../kit/driver/drive.ts';
 import type { Lab, LabStore } from '../../kit/lab.ts';
 import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
 
@@ -21,7 +21,6 @@ export const PUBLISHED = {
   pipelinedSetPerSecond: 508_000,
 } as const;
 
-/** One gigabit per second. */
 export const LINK_BYTES_PER_SECOND = 125_000_000;
 /** The queue holds all that ten connections have in flight. A shorter one drops packets and would measure TCP's reaction. */
 const LINK = ['tbf', 'rate', '1gbit', 'burst', '256kb', 'latency', '500ms'];
@@ -38,7 +37,6 @@ const [LEAST_PILOT, MOST_PILOT] = [20, 2000];
 
 export type Way = 'SET' | 'GET';
 
-/** Values of one size, written or read for a while. */
 export interface Transfer extends Pick<Benchmark, 'perSecond' | 'storeCores' | 'generatorCores' | 'limit'> {
   readonly way: Way;
   readonly bytes: number;
@@ -108,11 +106,11 @@ export function rowName({ way, bytes, pipeline }: Pick<Transfer, 'way' | 'bytes'
 }
 
 /** Commands of a pipeline: as published for 4 KiB, and no more bytes at once than that for larger values. */
-export function depthOf(bytes: number): number {
+function depthOf(bytes: number): number {
   return Math.min(PUBLISHED.pipeline, Math.max(1, Math.floor((PUBLISHED.pipeline * 4 * KIB) / bytes)));
 }
 
-export function clientsOf(pipeline: number): number {
+function clientsOf(pipeline: number): number {
   return pipeline === 1 ? CLIENTS : PIPELINED_CLIENTS;
 }
 
@@ -128,7 +126,6 @@ export async function storeValues(lab: Lab, store: LabStore, bytes: number): Pro
   await massImport(lab, store, commands);
 }
 
-/** `SET` by redis-benchmark. */
 export async function writeValues(lab: Lab, options: TransferOptions): Promise<Transfer> {
   const { bytes, pipeline, mostPerSecond } = options;
   const pilot = Math.max(LEAST_PILOT, Math.min(MOST_PILOT, Math.floor(PILOT_BYTES / bytes)));
@@ -147,9 +144,7 @@ export async function writeValues(lab: Lab, options: TransferOptions): Promise<T
   const requests = Math.max(clients * pipeline, pilot);
   const known = pipeline > 1 ? await benchmark(lab, { ...load, requests }) : undefined;
   const ran = await benchmark(lab, { ...load, expectedPerSecond: mostPerSecond ?? known?.perSecond });
-  const { perSecond, storeCores, generatorCores, limit } = ran;
-  const figures = { perSecond, bytesPerSecond: perSecond * bytes, p99Ms: ran.latencyMs.p99 };
-  return { way: 'SET', bytes, pipeline, ...figures, storeCores, generatorCores, limit };
+  return { ...ran, way: 'SET', bytes, pipeline, bytesPerSecond: ran.perSecond * bytes };
 }
 
 /**
@@ -167,31 +162,19 @@ export async function readValues(lab: Lab, options: TransferOptions): Promise<Tr
   });
   // Whole pipelines were in flight when the time ended. The store answers this after them.
   await store.command('PING');
-  const bytesPerSecond = valueBytesPerSecond({ bytes, ...ran });
-  const { storeCores, generatorCores, limit } = ran;
-  return {
-    way: 'GET',
-    bytes,
-    pipeline,
-    perSecond: bytesPerSecond / bytes,
-    bytesPerSecond,
-    p99Ms: p99Of(ran),
-    storeCores,
-    generatorCores,
-    limit,
-  };
+  const bytesPerSecond = valueBytesPerSecond(bytes, ran);
+  const perSecond = bytesPerSecond / bytes;
+  return { ...ran, way: 'GET', bytes, pipeline, perSecond, bytesPerSecond, p99Ms: p99Of(ran) };
 }
 
 /**
  * Value bytes a second by the bytes received, because few whole replies of megabytes arrive in a short time.
  * @throws when fewer bytes came than the counted replies must have carried.
  */
-export function valueBytesPerSecond({
-  bytes,
-  answered,
-  receivedBytes,
-  seconds,
-}: Pick<Driven, 'answered' | 'receivedBytes' | 'seconds'> & { readonly bytes: number }): number {
+export function valueBytesPerSecond(
+  bytes: number,
+  { answered, receivedBytes, seconds }: Pick<Driven, 'answered' | 'receivedBytes' | 'seconds'>,
+): number {
   if (receivedBytes < answered * bytes)
     throw new Error(`${answered} replies of ${bytes} bytes were counted, but only ${receivedBytes} bytes received`);
   const header = `$${bytes}\r\n\r\n`.length;

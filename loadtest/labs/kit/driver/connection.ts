@@ -1,11 +1,12 @@
 import { connect, type Socket } from 'node:net';
 import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
+import type { HostPort } from '../../../../src/schema/units.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import type { Deadline, DrivenSecond, Errors, Target } from './plan.ts';
+import type { Deadline } from './plan.ts';
 
 interface ConnectionOptions {
-  readonly target: Target;
+  readonly target: HostPort;
   readonly ca?: string;
   readonly deadline?: Deadline;
   readonly tally: Omit<Tally, 'end'>;
@@ -100,8 +101,6 @@ export function createConnection(options: ConnectionOptions) {
     },
     /** Replies that have not arrived, including those of abandoned commands. */
     waiting: () => due.length - answered,
-    /** Commands in flight that were not abandoned. */
-    pending: () => pending,
     /** Opens the connection before anything is sent. Resolves to whether it is open. */
     open: () => {
       const own = start();
@@ -110,7 +109,6 @@ export function createConnection(options: ConnectionOptions) {
         own.once('close', () => resolve(false));
       });
     },
-    /** Applies the deadline. */
     sweep: (): void => {
       if (deadline === undefined) return;
       const before = nowMs() - deadline.ms;
@@ -210,12 +208,22 @@ export function startMeter(watched: readonly number[], nowMs: () => number) {
 
 export type Tally = ReturnType<typeof createTally>;
 
-/** Counts answers and failures, in total and for each second. */
+/** @returns counters; times are milliseconds from when a command was due to its whole reply, connecting included. */
 export function createTally(startedMs: number, nowMs: () => number) {
   const whole = createHistogram();
   let second = { answered: 0, failed: 0 };
-  const errors = { late: 0, broken: 0, refused: 0, unsent: 0, unconnected: 0 };
-  const eachSecond: DrivenSecond[] = [];
+  const errors = {
+    /** No reply within the deadline. */
+    late: 0,
+    /** In flight when the connection broke or was closed because of another command's deadline. */
+    broken: 0,
+    refused: 0,
+    /** Due but not sent: the connection had the maximum number of commands in flight, or there was no connection. */
+    unsent: 0,
+    /** Attempts to connect, not commands. */
+    unconnected: 0,
+  };
+  const eachSecond: { readonly answered: number; readonly failed: number }[] = [];
 
   const turn = (): void => {
     const now = Math.floor((nowMs() - startedMs) / 1000);
@@ -230,7 +238,7 @@ export function createTally(startedMs: number, nowMs: () => number) {
       whole.record(Math.max(1, Math.round(tookMs * 1000)));
       second.answered += 1;
     },
-    failed: (why: keyof Errors, count = 1): void => {
+    failed: (why: keyof typeof errors, count = 1): void => {
       turn();
       errors[why] += count;
       if (why !== 'unconnected') second.failed += count;
@@ -241,7 +249,10 @@ export function createTally(startedMs: number, nowMs: () => number) {
       const of = (percentile: number): number => ms(whole.percentile(percentile));
       return {
         answered: whole.count,
-        latencyMs: { mean: ms(whole.mean), p50: of(50), p95: of(95), p99: of(99), max: ms(whole.max) },
+        meanMs: ms(whole.mean),
+        p50Ms: of(50),
+        p99Ms: of(99),
+        maxMs: ms(whole.max),
         errors,
         eachSecond,
       };

@@ -3,14 +3,16 @@ import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
 import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
 import { type Connection, createConnection, createTally, type Idle, startMeter, type Tally } from './connection.ts';
-import type { Commands, Driven, DrivePlan } from './plan.ts';
+import type { Commands, DrivePlan } from './plan.ts';
 
 /** With more at once the backlog of a listener (511) overflows, and the refused connections are no finding. */
 const CONNECTS_AT_ONCE = 200;
 const SWEEP_INTERVAL_MS = 5;
 
+export type Driven = Awaited<ReturnType<typeof drive>>;
+
 /** Runs a plan to its end. @throws when the connections cannot be opened beforehand. */
-export async function drive(plan: DrivePlan): Promise<Driven> {
+export async function drive(plan: DrivePlan) {
   const { targets, seconds, pipeline = 1, deadline, ca, watched = [] } = plan;
   const nowMs = (): number => performance.now();
   const next = nextCommand(plan.commands, createRandom(plan.seed).next);
@@ -37,11 +39,10 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
       onIdle: (why) => idle[at]?.(why),
     }),
   );
-  if (plan.commandsPerConnection === undefined || plan.isSettled) await openAll(connections);
+  await openAll(connections);
 
   const send = (connection: Connection, dueMs: number, count: number): void => {
-    const bytes = count === 1 ? next() : Buffer.concat(Array.from({ length: count }, next));
-    connection.send(bytes, dueMs, count);
+    connection.send(Buffer.concat(Array.from({ length: count }, next)), dueMs, count);
   };
   const startedMs = nowMs();
   const measured = startMeter(watched, nowMs);
@@ -58,7 +59,7 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
         connection,
         send: () => send(connection, nowMs(), pipeline),
         most,
-        ...(plan.isSettled && Number.isFinite(most) && { sentBefore: Math.floor((at / connections.length) * most) }),
+        sentBefore: Number.isFinite(most) ? Math.floor((at / connections.length) * most) : 0,
       }),
     );
     for (const [at, loop] of loops.entries()) idle[at] = loop.onIdle;
@@ -73,10 +74,9 @@ export async function drive(plan: DrivePlan): Promise<Driven> {
   clearInterval(sweeping);
   const own = measured();
   const ended = tally.end();
-  const unanswered = connections.reduce((sum, one) => sum + one.pending(), 0);
   for (const connection of connections) connection.close();
   const perSecond = ended.answered / own.seconds;
-  return { ...own, ...ended, unanswered, perSecond, connects, receivedBytes: received };
+  return { ...own, ...ended, perSecond, connects, receivedBytes: received };
 }
 
 async function openAll(connections: readonly Connection[]): Promise<void> {
@@ -90,7 +90,6 @@ async function openAll(connections: readonly Connection[]): Promise<void> {
 
 const PLACEHOLDER = '__rand_int__';
 
-/** @returns a function that makes the bytes of the next command. */
 function nextCommand(commands: Commands, random: () => number): () => Buffer {
   if (commands.kind === 'mix') {
     const value = Buffer.alloc(commands.mostBytes, 'x');
@@ -111,12 +110,11 @@ function nextCommand(commands: Commands, random: () => number): () => Buffer {
 
 interface ClosedLoopOptions {
   readonly connection: Connection;
-  /** Sends one batch. */
   readonly send: () => void;
   /** Maximum number of batches of one connection before it is replaced. */
   readonly most: number;
-  /** Batches that count as sent before the measurement. Default: 0. */
-  readonly sentBefore?: number;
+  /** Batches that count as sent before the measurement. */
+  readonly sentBefore: number;
 }
 
 /** Delay after a failed connect. Without it a dead target would cause a storm of connects. */
@@ -126,7 +124,7 @@ const PAUSE_MS = 100;
  * Closed loop: the next batch is sent when the last one was answered or lost. It runs on callbacks, unlike the closed
  * loop of http-driver: a connection is replaced within it, and there is no promise for each batch.
  */
-export function closedLoop({ connection, send, most, sentBefore = 0 }: ClosedLoopOptions) {
+function closedLoop({ connection, send, most, sentBefore }: ClosedLoopOptions) {
   let [onThis, isOver] = [sentBefore, false];
   const again = (): void => {
     if (isOver) return;

@@ -1,8 +1,9 @@
+import type { HostPort } from '../../../../src/schema/units.ts';
 import type { Mix } from '../mix.ts';
 
 /** One run of the driver process: a bounded load over raw connections, for loads that redis-benchmark cannot make. */
 export interface DrivePlan {
-  readonly targets: readonly Target[];
+  readonly targets: readonly HostPort[];
   /** The total, spread evenly over the targets. */
   readonly connections: number;
   readonly seconds: number;
@@ -11,24 +12,17 @@ export interface DrivePlan {
   readonly pipeline?: number;
   /** Open loop: commands per second over all connections, each on the next connection, whether or not earlier ones were answered. */
   readonly ratePerSecond?: number;
-  /** Closed loop: a connection is replaced by a new one after this number of commands. Absent: it is kept. */
-  readonly commandsPerConnection?: number;
   /**
-   * With `commandsPerConnection`: all connections are open when the measurement begins, each at a different point of its
-   * life, as in the steady state. Absent: all are opened at the beginning, and opening them is measured.
+   * Closed loop: a connection is replaced by a new one after this number of commands. When the measurement begins, each one
+   * is at a different point of its life, as in the steady state. Absent: connections are kept.
    */
-  readonly isSettled?: true;
+  readonly commandsPerConnection?: number;
   readonly deadline?: Deadline;
   /** PEM of the CA. */
   readonly ca?: string;
   readonly seed: number;
   /** Pids whose processor time is read at both ends of the load. */
   readonly watched?: readonly number[];
-}
-
-export interface Target {
-  readonly host: string;
-  readonly port: number;
 }
 
 /** A command without a reply `ms` after it was due is an error. */
@@ -42,47 +36,3 @@ export type Commands =
   | ({ readonly kind: 'mix' } & Mix)
   /** `__rand_int__` is replaced by a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
   | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
-
-/** The result. Times are milliseconds from when a command was due to its whole reply, connecting included. */
-export interface Driven {
-  readonly seconds: number;
-  readonly answered: number;
-  readonly perSecond: number;
-  readonly latencyMs: Latency;
-  readonly errors: Errors;
-  /** Commands in flight at the end: neither answered nor failed. */
-  readonly unanswered: number;
-  readonly connects: number;
-  readonly receivedBytes: number;
-  /** Processor time of the driver process during the measurement. */
-  readonly processorSeconds: number;
-  /** Busy cores of each watched process. */
-  readonly watchedCores: readonly number[];
-  readonly eachSecond: readonly DrivenSecond[];
-}
-
-export interface Latency {
-  readonly mean: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-export interface Errors {
-  /** No reply within the deadline. */
-  readonly late: number;
-  /** In flight when the connection broke or was closed because of another command's deadline. */
-  readonly broken: number;
-  /** Error replies. */
-  readonly refused: number;
-  /** Due but not sent: the connection had the maximum number of commands in flight, or there was no connection. */
-  readonly unsent: number;
-  /** Attempts to connect that failed. */
-  readonly unconnected: number;
-}
-
-export interface DrivenSecond {
-  readonly answered: number;
-  readonly failed: number;
-}

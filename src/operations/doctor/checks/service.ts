@@ -2,8 +2,9 @@ import { bytesText, countText, durationText, percentText } from '../../../report
 import { formatDuration } from '../../../schema/units.ts';
 import type { Outcome } from '../../../search/outcome.ts';
 import { DURATION_BOUNDS_MS } from '../../meter/figures.ts';
+import { BIG_PAGE_BYTES } from '../../meter/meter.ts';
 import type { CheckRule, Window } from '../check.ts';
-import { BIG_PAGE_BYTES, type DomainFacts, type FleetProcess, known } from '../facts.ts';
+import { type DomainFacts, type FleetProcess, known } from '../facts.ts';
 import {
   domainsOf,
   each,

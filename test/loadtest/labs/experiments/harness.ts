@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { holds } from '../../../../loadtest/labs/kit/claims.ts';
-import type { Finding, FindingTable } from '../../../../loadtest/labs/kit/finding.ts';
+import type { Finding } from '../../../../loadtest/labs/kit/finding.ts';
+import { coresOf } from '../../../../loadtest/labs/kit/lab.ts';
 
 export type Found = Omit<Finding, 'name'>;
 
@@ -11,27 +12,9 @@ export function claimOf({ claims }: Found, text: RegExp): readonly [number | und
   return [claim.figure, holds(claim)];
 }
 
-export function tableOf({ tables }: Found, title: RegExp): FindingTable {
-  const table = tables.find((one) => title.test(one.title));
-  assert.ok(table, String(title));
-  return table;
-}
-
-/** Values of one column. */
-export function columnOf(table: FindingTable, name: RegExp): readonly (number | string | undefined)[] {
-  const at = table.columns.findIndex((column) => name.test(column.name));
-  assert.ok(at >= 0, String(name));
-  return table.rows.map(({ values }) => values[at]);
-}
-
-/** One value of a table. */
-export function cellOf(found: Found, title: RegExp, row: RegExp, column: RegExp): number | string | undefined {
-  const table = tableOf(found, title);
-  const at = table.rows.findIndex(({ name }) => row.test(name));
-  assert.ok(at >= 0, String(row));
-  return columnOf(table, column)[at];
-}
-
 export function figureOf(found: Found, text: RegExp): number | undefined {
   return claimOf(found, text)[0];
 }
+
+/** For tests with real stores. */
+export const LAB = { cores: coresOf('0-1'), say: () => undefined, signal: new AbortController().signal };

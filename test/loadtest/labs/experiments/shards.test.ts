@@ -9,28 +9,56 @@ import {
 } from '../../../../loadtest/labs/experiments/shards.ts';
 import { PUBLISHED_MIX } from '../../../../loadtest/labs/kit/mix.ts';
 import { createRandom } from '../../../../loadtest/random.ts';
-import { cellOf, type Found, figureOf } from './harness.ts';
+import { figureOf } from './harness.ts';
 
-test('more shards in the same memory with the same hits and evictions: the cure is temporary', () => {
-  const found = findingOf({ hitRatio: 0.72, evictions: 1100 });
-  assert.equal(found.verdict, 'yes');
-  assert.equal(figureOf(found, /evictions of 6 shards, x5 ÷ x1/), 5);
-  const busiest = (row: RegExp) => cellOf(found, /^The same memory/, row, /busiest shard/);
-  assert.equal(busiest(/^x5, 1 shard/), 0.3);
-  assert.equal(busiest(/^x5, 6 shards/), 0.05);
-});
+function row(own: Partial<ShardRow>): ShardRow {
+  return {
+    shards: 1,
+    growth: undefined,
+    perSecond: 60_000,
+    p99Ms: 1,
+    hitRatio: 0.73,
+    evictionsPerSecond: 225,
+    busiestCores: 0.1,
+    storeCores: 0.1,
+    generatorCores: 0.3,
+    limit: 'neither',
+    ...own,
+  };
+}
 
-test('more shards that no longer evict are a cure, and the statement does not hold', () => {
-  const found = findingOf({ hitRatio: 0.95, evictions: 0 });
-  assert.equal(found.verdict, 'no');
-  assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), 0);
-});
+interface Six {
+  readonly hitRatio?: number;
+  readonly evictions?: number;
+  /** Evictions at x1. */
+  readonly calmEvictions?: number;
+  readonly limit?: ShardRow['limit'];
+}
 
-test('evictions and their growth are one effect: with a different hit ratio too, nothing of the statement holds', () => {
-  assert.equal(findingOf({ hitRatio: 0.6, calmEvictions: 1100 }).verdict, 'no');
-  assert.equal(findingOf({ hitRatio: 0.6, evictions: 500 }).verdict, 'no');
-  assert.equal(findingOf({ calmEvictions: 1050 }).verdict, 'yes');
-});
+const findingOf = ({ hitRatio = 0.72, evictions = 1100, calmEvictions = evictions / 5, limit = 'neither' }: Six) =>
+  shards.findingOf({
+    rows: [
+      row({ growth: 1 }),
+      row({ shards: 6, growth: 1, evictionsPerSecond: calmEvictions, hitRatio }),
+      row({ growth: 5, evictionsPerSecond: 1100 }),
+      row({ shards: 6, growth: 5, evictionsPerSecond: evictions, hitRatio }),
+      row({}),
+      row({ shards: 6, perSecond: 58_000, hitRatio, limit }),
+    ],
+  });
+
+for (const [name, six, verdict, evictions] of [
+  ['the same hits and evictions: the cure is temporary', {}, 'yes', 1],
+  ['more shards that no longer evict are a cure', { hitRatio: 0.95, evictions: 0 }, 'no', 0],
+  ['other hits, and evictions that do not grow', { hitRatio: 0.6, calmEvictions: 1100 }, 'no', 0],
+  ['other hits, and half of the evictions', { hitRatio: 0.6, evictions: 550 }, 'no', 0.5],
+  ['evictions that grow by little', { calmEvictions: 1050 }, 'yes', 1],
+] as const)
+  test(name, () => {
+    const found = findingOf(six);
+    assert.equal(found.verdict, verdict);
+    assert.equal(figureOf(found, /evictions of 6 shards ÷ of 1, x5/), evictions);
+  });
 
 test('a full driver gives no result about the shards', () => {
   assert.equal(figureOf(findingOf({ limit: 'generator' }), /as fast as possible/), undefined);
@@ -55,41 +83,3 @@ test('a settled store holds the most requested keys, not the last keys in order'
   assert.equal(keys.length, 1350);
   assert.ok(middle > 180, `${middle} of the last 300 are of the middle third`);
 });
-
-function findingOf(six: Parameters<typeof rowsOf>[0]): Found {
-  return shards.findingOf({ rows: rowsOf(six) });
-}
-
-function rowsOf(six: {
-  readonly hitRatio?: number;
-  readonly evictions?: number;
-  /** Evictions at x1. */
-  readonly calmEvictions?: number;
-  readonly limit?: ShardRow['limit'];
-}): ShardRow[] {
-  const { hitRatio = 0.72, evictions = 1100, calmEvictions = evictions / 5, limit = 'neither' } = six;
-  return [
-    row({ shards: 1, growth: 1, evictionsPerSecond: 225, busiestCores: 0.06 }),
-    row({ shards: 6, growth: 1, evictionsPerSecond: calmEvictions, busiestCores: 0.01, hitRatio }),
-    row({ shards: 1, growth: 5, evictionsPerSecond: 1100, busiestCores: 0.3 }),
-    row({ shards: 6, growth: 5, evictionsPerSecond: evictions, busiestCores: 0.05, hitRatio }),
-    row({ shards: 1, perSecond: 60_000 }),
-    row({ shards: 6, perSecond: 58_000, hitRatio, limit }),
-  ];
-}
-
-function row(own: Partial<ShardRow>): ShardRow {
-  return {
-    shards: 1,
-    growth: undefined,
-    perSecond: 4000,
-    p99Ms: 1,
-    hitRatio: 0.73,
-    evictionsPerSecond: 225,
-    busiestCores: 0.1,
-    storeCores: 0.1,
-    generatorCores: 0.3,
-    limit: 'neither',
-    ...own,
-  };
-}

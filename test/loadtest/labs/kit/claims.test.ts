@@ -22,24 +22,19 @@ test('a claim holds within its bounds, the bounds included', () => {
   assert.equal(holds(claim(Number.POSITIVE_INFINITY)), true);
 });
 
-test('the verdict is yes when all claims that could be seen hold, no when none does, and partly between', () => {
-  assert.equal(verdictOf([claim(1), claim(2), claim(undefined)]), 'yes');
-  assert.equal(verdictOf([claim(1), claim(0)]), 'partly');
-  assert.equal(verdictOf([claim(0), claim(0)]), 'no');
-});
-
-test('without a claim that could be seen the verdict is unseen; a figure without a bound decides nothing', () => {
-  const context: Claim = { text: 'x', figure: 3, unit: 'count' };
-  assert.equal(verdictOf([]), 'unseen');
-  assert.equal(verdictOf([claim(undefined), context]), 'unseen');
-  assert.equal(verdictOf([claim(0), context]), 'no');
-});
-
-test('a required claim overrules the others', () => {
-  assert.equal(verdictOf([claim(0, { isRequired: true }), claim(1), claim(undefined, { isRequired: true })]), 'no');
-  assert.equal(verdictOf([claim(undefined, { isRequired: true }), claim(1)]), 'unseen');
-  assert.equal(verdictOf([claim(1, { isRequired: true }), claim(0)]), 'partly');
-});
+const context: Claim = { text: 'x', figure: 3, unit: 'count' };
+const required = (figure: number | undefined) => claim(figure, { isRequired: true });
+for (const [name, claims, verdict] of [
+  ['all claims that could be seen hold', [claim(1), claim(2), claim(undefined)], 'yes'],
+  ['some hold', [claim(1), claim(0)], 'partly'],
+  ['none holds', [claim(0), claim(0), context], 'no'],
+  ['there is none', [], 'unseen'],
+  ['a figure without a bound decides nothing', [claim(undefined), context], 'unseen'],
+  ['a required claim fails', [required(0), claim(1), required(undefined)], 'no'],
+  ['a required claim is not seen', [required(undefined), claim(1)], 'unseen'],
+  ['a required claim holds', [required(1), claim(0)], 'partly'],
+] as const)
+  test(`the verdict is ${verdict}: ${name}`, () => assert.equal(verdictOf(claims), verdict));
 
 test('a figure that fails by less than its digits show is given more digits', () => {
   const near = [

@@ -15,56 +15,46 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
+const pageText = () => readFileSync(join(folder, 'README.md'), 'utf8');
+
 function published(page: string, record = findingOf()): string {
-  const file = join(folder, 'README.md');
-  writeFileSync(file, page);
-  publishFinding(record, file);
-  return readFileSync(file, 'utf8');
+  writeFileSync(join(folder, 'README.md'), page);
+  publishFinding(record, join(folder, 'README.md'));
+  return pageText();
 }
 
-function plots(): readonly string[] {
-  return readdirSync(join(folder, 'plots')).sort();
-}
-
-test('the text between the markers is replaced, and everything else stays', () => {
-  const [before, after] = ['\ufeff# Page  \n\ttext `<!-- finding: batch -->` $& $1\n\n', '\n\n## End\nno newline'];
+test('the text between the markers is replaced by what the record beside the page renders, and all else stays', () => {
+  const [before, after] = ['\ufeff# Page  \n\ttext `<!-- finding: batch -->` $& $1\n\n', `\n\n${OTHER}\nno newline`];
   const page = published(`${before}${START}\nearlier words\n${END}${after}`);
-  assert.ok(page.startsWith(`${before}${START}\n## Commands in a batch\n`), page.slice(0, 200));
-  assert.ok(page.endsWith(`(records/batch.json)).\n${END}${after}`), page.slice(-200));
-  assert.ok(!page.includes('earlier words'));
+  const { markdown, plots } = findingSection(readFileSync(join(folder, 'records', 'batch.json'), 'utf8'));
+  assert.equal(page, `${before}${START}\n${markdown}${END}${after}`);
+  assert.deepEqual(readdirSync(join(folder, 'plots')), [...plots.keys()]);
 });
 
-test('a page without exactly one ordered pair of markers stays unchanged, and so do its plots', () => {
-  for (const [page, problem] of [
-    ['nothing', /README\.md lacks a line "<!-- finding: batch -->"/],
-    [START, /lacks a line "<!-- \/finding: batch -->"/],
-    [END, /lacks a line "<!-- finding: batch -->"/],
-    [`text ${START}\n${END}`, /lacks/],
-    [`${START}\n${START}\n${END}`, /"<!-- finding: batch -->" 2 times; one is allowed/],
-    [`${START}\n${END}\n${END}`, /"<!-- \/finding: batch -->" 2 times/],
-    [`${END}\n${START}`, /has the end of finding batch before its beginning/],
-    [`${START}\n${OTHER}\n${END}`, /a marker of finding batch-lua within finding batch$/],
-    [`<!-- finding: batch-lua -->\n${START}\n<!-- /finding: batch-lua -->\n${END}`, /batch-lua within finding batch$/],
-  ] as const) {
-    assert.throws(() => published(page), { message: problem }, page);
-    assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), page);
-    assert.throws(plots, { code: 'ENOENT' });
+test('a page without exactly one ordered pair of markers stays unchanged', () => {
+  for (const page of [
+    'nothing',
+    START,
+    END,
+    `text ${START}\n${END}`,
+    `${START}\n${START}\n${END}`,
+    `${START}\n${END}\n${END}`,
+    `${END}\n${START}`,
+    `${START}\n${OTHER}\n${END}`,
+    `<!-- finding: batch-lua -->\n${START}\n<!-- /finding: batch-lua -->\n${END}`,
+  ]) {
+    assert.throws(() => published(page), /^Error: README\.md needs one line "<!-- finding: batch -->"/, page);
+    assert.equal(pageText(), page);
+    assert.deepEqual(readdirSync(folder), ['README.md']);
   }
 });
 
-test('the record is written beside the page, and the page can be rendered from it again', () => {
-  const page = published(`${START}\n${END}\n`);
-  const record = readFileSync(join(folder, 'records', 'batch.json'), 'utf8');
-  const { name, markdown, plots: drawn } = findingSection(record);
-  assert.equal(page, `${START}\n${markdown}${END}\n`);
-  assert.deepEqual([name, ...drawn.keys()].sort(), ['batch', ...plots()].sort());
-});
-
-test('a record that contains a local path, is too large, or has no commit is not published', () => {
+test('a record that is too large, has a local path or no commit, or is of shortened rows, is not published', () => {
   for (const [wish, fault] of [
     [{ record: { command: 'npm run experiments -- batch --server /home/user/x' } }, /names \/home\/user\/x, which/],
     [{ finding: { notes: ['x'.repeat(MAX_RECORD_BYTES)] } }, /bytes, more than 200000$/],
     [{ record: { commit: undefined } }, /does not say which commit was measured$/],
+    [{ record: { command: 'npm run experiments -- batch --seconds 0.3' } }, /--seconds 0\.3": a page shows rows/],
   ] as const) {
     assert.throws(() => published(`${START}\n${END}\n`, findingOf(wish as FakeFindingOptions)), { message: fault });
     assert.deepEqual(readdirSync(folder), ['README.md']);
@@ -72,43 +62,19 @@ test('a record that contains a local path, is too large, or has no commit is not
 });
 
 test('a page, its plots and its record are all written, or none of them', () => {
-  published(`${START}\n${END}\n`);
-  const before = readFileSync(join(folder, 'README.md'), 'utf8');
+  const before = published(`${START}\n${END}\n`);
   const other = findingOf({ finding: { title: 'Another', charts: [{ ...rateChart(), title: 'Another' }] } });
   const plot = readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8');
   for (const file of ['README.md', join('plots', 'batch.svg'), join('records', 'batch.json')]) {
     // This path cannot be written.
     mkdirSync(join(folder, `${file}.new`));
     assert.throws(() => publishFinding(other, join(folder, 'README.md')), { code: 'EISDIR' });
-    assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), before);
+    assert.equal(pageText(), before);
     assert.equal(readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8'), plot);
     rmSync(join(folder, `${file}.new`), { recursive: true });
-    assert.deepEqual(readdirSync(folder).sort(), ['README.md', 'plots', 'records']);
-    assert.deepEqual(plots(), ['batch.svg']);
+    assert.deepEqual(
+      readdirSync(folder, { recursive: true }).filter((one) => String(one).endsWith('.new')),
+      [],
+    );
   }
-});
-
-test('rows that were measured for a shortened time are not published', () => {
-  const record = findingOf({ record: { command: 'npm run experiments -- batch --seconds 0.3' } });
-  assert.throws(() => published(`${START}\n${END}\n`, record), /measured with ".* --seconds 0\.3": a page shows rows/);
-  assert.equal(readFileSync(join(folder, 'README.md'), 'utf8'), `${START}\n${END}\n`);
-});
-
-test('a marker inside the text of a finding does not end its section', () => {
-  const word = `${END}\n${START}\n<!-- finding: batch-lua -->`;
-  const rows = [{ name: word, values: [] }];
-  const record = findingOf({
-    finding: {
-      title: word,
-      notes: [word],
-      tables: [{ title: word, columns: [], rows }],
-      claims: [{ text: word, figure: 1, unit: 'count' }],
-      verdict: 'no',
-      sentence: word,
-    },
-    record: { machine: word, command: word },
-  });
-  const page = published(`${START}\n${END}\n\n${OTHER}\n`, record);
-  assert.equal(published(page, record), page);
-  assert.ok(page.endsWith(`\n${END}\n\n${OTHER}\n`));
 });

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { HttpDriven } from '../../../../loadtest/http-driver/plan.ts';
-import { agesOf, answersOf, searchesOf, stampededOf } from '../../../../loadtest/labs/peers/losing.ts';
-import { createConcurrencyLimit } from '../../../../loadtest/labs/peers/peer.ts';
+import { answersOf, searchesOf, stampededOf } from '../../../../loadtest/labs/peers/losing.ts';
 
 /** Only 20 of 30 pages were answered, those 400 times. */
 const BURST: HttpDriven = {
@@ -47,11 +45,6 @@ test('searches that follow the answers are counted until a whole pause has none'
   assert.deepEqual([counted, pauses], [{ result: 'answers', searches: 15 }, 3]);
 });
 
-test('a page is certainly fresh for 4/5 of its lifetime, and certainly expired after 6/5 of it', () => {
-  const { freshMs, expiredMs } = agesOf(3);
-  assert.deepEqual([freshMs, expiredMs].map(Math.round), [2400, 3600]);
-});
-
 const answers = (served: number, more: Partial<HttpDriven> = {}): HttpDriven => ({
   requests: 20,
   seconds: 1,
@@ -74,27 +67,4 @@ test('without an engine, the result has the share of each kind of page, the time
   assert.equal(answersOf({ ...of, unseen: answers(1, { failedMs }) }).unseenP50Ms, 40);
   assert.equal(answersOf({ ...of, unseen: answers(20) }).unseenP50Ms, 1);
   assert.equal(answersOf({ ...of, unseen: { ...unseen, outcomes: {}, hung: 20 } }).unseenP50Ms, undefined);
-});
-
-test('at most the maximum number of tasks run at once, and the others start in arrival order', async () => {
-  const turns = createConcurrencyLimit({ atOnce: 2, mostWaiting: 10 });
-  const begun: number[] = [];
-  const ends: (() => void)[] = [];
-  const all = [0, 1, 2, 3].map((n) =>
-    turns.run(() => {
-      begun.push(n);
-      return new Promise<void>((resolve) => ends.push(resolve));
-    }),
-  );
-  await turn();
-  assert.deepEqual(begun, [0, 1]);
-  ends[1]?.();
-  await turn();
-  assert.deepEqual(begun, [0, 1, 2]);
-  ends[0]?.();
-  ends[2]?.();
-  await turn();
-  ends[3]?.();
-  await Promise.all(all);
-  assert.deepEqual(begun, [0, 1, 2, 3]);
 });

@@ -12,7 +12,7 @@ export interface Given {
   readonly dead?: Partial<DeadEngineFigures>;
 }
 
-export const PAGE: PageFigures = {
+const PAGE: PageFigures = {
   perSecond: 20_000,
   perCore: 20_000,
   serverCores: 1,
@@ -55,11 +55,11 @@ export function outcome(name: string, given: Given): Outcome {
   };
   return {
     peer: { name, setUp: '', keeps: given.keeps ?? 'own' },
-    ...(given.page && { page: { ...PAGE, ...given.page } }),
-    ...(given.many && { many: { ...PAGE, ...given.many } }),
-    ...(given.memory && { memory: { ...MEMORY, ...given.memory } }),
-    ...(given.queries !== undefined && { stampede: { hot: stampeded, many: { ...stampeded, queriesPerKey: 1 } } }),
-    ...(given.dead && { dead: { ...DEAD, ...given.dead } }),
+    page: given.page && { ...PAGE, ...given.page },
+    many: given.many && { ...PAGE, ...given.many },
+    memory: given.memory && { ...MEMORY, ...given.memory },
+    stampede: given.queries ? { hot: stampeded, many: { ...stampeded, queriesPerKey: 1 } } : undefined,
+    dead: given.dead && { ...DEAD, ...given.dead },
     problems: [],
   };
 }

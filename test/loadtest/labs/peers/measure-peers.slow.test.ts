@@ -4,11 +4,9 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { collectGarbage, isNode } from '../../../../loadtest/labs/peers/collect-garbage.ts';
 import { runPeers } from '../../../../loadtest/labs/peers/peers.ts';
-import { startReplicas } from '../../../../loadtest/labs/peers/replicas.ts';
-import { fillMemory } from '../../../../loadtest/labs/peers/serving.ts';
 import { readProcess } from '../../../../loadtest/sample/host.ts';
 import { fakeBackend, fakePeer } from '../../../fakes/peer.ts';
-import { quietLab, withHarness } from './measure-harness.ts';
+import { quietLab } from './measure-harness.ts';
 
 const SIZES = { pages: 5, memoryPages: 5, knownPages: 3, unseenPages: 2 };
 
@@ -24,19 +22,15 @@ test('a peer that cannot be installed or started is a row without figures, with 
       },
     }),
   );
-  assert.equal(finding.tables.length, 5);
-  for (const { title, rows, columns } of finding.tables) {
+  for (const { title, rows } of finding.tables) {
     assert.deepEqual(
-      rows.map(({ name }) => name),
-      ['gone', 'broken'],
+      rows.map(({ name, values }) => [name, values.some((value) => value !== undefined)]),
+      [
+        ['gone', false],
+        ['broken', false],
+      ],
       title,
     );
-    for (const { values } of rows)
-      assert.deepEqual(
-        values,
-        columns.map(() => undefined),
-        title,
-      );
   }
   assert.ok(finding.notes.includes('gone: it cannot be installed: no such package'));
   assert.ok(finding.notes.includes('broken: the stampede was not measured: its log says no'));
@@ -65,29 +59,3 @@ test('a Node process is made to collect its garbage, and other processes are lef
     other.kill('SIGKILL');
   }
 });
-
-test('memory is divided by the number of pages that are still there', async () => {
-  await withHarness(async ({ lab, backend }) => {
-    const replicas = await startReplicas(lab, backend, fakePeer(), { count: 1, ttlSeconds: 60, staleSeconds: 0 });
-    const paths = Array.from({ length: 40 }, (_, at) => `/search?q=${at}`);
-    let searches = 0;
-    // Every second page of the sample is requested from the engine again.
-    const forgetful = { ...backend, searches: () => (searches += 20) };
-    const disk = stepping(0, 20_000);
-    const collectGarbage = async (): Promise<void> => undefined;
-    const grown = {
-      ...replicas,
-      collectGarbage,
-      residentBytes: stepping(1_500_000, 1_000_000, 1_900_000, 1_400_000),
-      diskBytes: async () => disk(),
-    };
-    const figures = await fillMemory(lab, forgetful, grown, paths);
-    assert.deepEqual([figures.residentPerPage, figures.keptShare, figures.pageBytes], [20_000, 0.5, 4096]);
-    assert.deepEqual([figures.diskPerPage, figures.residentBytes], [1000, 1_900_000]);
-  });
-});
-
-function stepping(...values: readonly number[]): () => number {
-  const left = values.values();
-  return () => left.next().value ?? 0;
-}

@@ -5,9 +5,6 @@ import { createServiceReader } from '../../../../src/operations/doctor/create-do
 import type { Figure } from '../../../../src/operations/doctor/facts.ts';
 import { createMeter } from '../../../../src/operations/meter/meter.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
-import { domainWith } from '../harness.ts';
-
-const { domain: _domain, settings: _settings, outcomes: _outcomes, engine: _engine, ...COUNTS } = domainWith();
 
 const ENGINE = '{ kind: sphinx, host: 10.0.0.9, maxConcurrent: 12, deadline: 600ms }';
 const YAML = `domains:
@@ -21,14 +18,17 @@ const YAML = `domains:
 function readerOf(fleet: Figure<[]> = { known: [] }) {
   const settings = loadSettings({ env: { SERPCACHE_CONFIG: 'c.yaml' }, cwd: '/srv', readFile: () => YAML });
   const engine = () => ({ inFlight: 3, queued: 2, maxConcurrent: 6, ceiling: 12, breaker: 'closed' as const });
-  const meter = createMeter({ buckets: 10, engine, clock: createFakeClock() });
+  const clock = createFakeClock();
+  const meter = createMeter({ buckets: 10, engine, clock });
+  meter.noteGuard({ kind: 'shed', target: 'goods', why: 'stalled' });
+  const other = createMeter({ buckets: 10, engine, clock });
   const read = createServiceReader({
     processId: 'abc',
-    domains: settings.domains.map((domain) => ({ name: domain.name, settings: domain, meter })),
-    counts: (domain) => ({
-      ...COUNTS,
-      shed: (domain === 'goods' ? { stalled: 1 } : {}) as Readonly<Record<string, number>>,
-    }),
+    domains: settings.domains.map((domain) => ({
+      name: domain.name,
+      settings: domain,
+      meter: domain.name === 'goods' ? meter : other,
+    })),
     fleet: { read: async () => fleet },
     loopDelay: () => ({ loopDelayMs: 7 }),
   });

@@ -47,7 +47,7 @@ test('a connection that breaks loses all of its commands in flight', async (t) =
   peer.destroy();
   assert.equal(await lost, 'lost');
   assert.equal(tally.end().errors.broken, 5);
-  assert.deepEqual([connection.pending(), connection.waiting()], [0, 0]);
+  assert.equal(connection.waiting(), 0);
 });
 
 test('commands answered before the break are not lost, and are timed from when they were due', async (t) => {
@@ -56,9 +56,9 @@ test('commands answered before the break are not lost, and are timed from when t
   clock.ms = 40;
   peer.end('+PONG\r\n+PONG\r\n');
   await lost;
-  const { answered, errors, latencyMs } = tally.end();
+  const { answered, errors, p50Ms } = tally.end();
   assert.deepEqual([answered, errors.broken], [2, 3]);
-  assert.ok(Math.abs(latencyMs.p50 - 40) < 1, `${latencyMs.p50} ms`);
+  assert.ok(Math.abs(p50Ms - 40) < 1, `${p50Ms} ms`);
 });
 
 test('a deadline that closes the connection counts one late command, and all others on the connection as broken', async (t) => {
@@ -76,7 +76,7 @@ test('a deadline that abandons makes every overdue command late, and drops its r
   const { connection, peer, clock, tally, idle } = await fiveUnderWay(t, { ms: 100, closes: false });
   clock.ms = 101;
   connection.sweep();
-  assert.deepEqual([connection.pending(), connection.waiting()], [0, 5]);
+  assert.equal(connection.waiting(), 5);
   const answered = idle();
   peer.write('+PONG\r\n'.repeat(5));
   assert.equal(await answered, 'answered');

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createEventCounts } from '../../src/metrics/events.ts';
-import { DURATION_BOUNDS_MS } from '../../src/operations/meter/figures.ts';
+import { DURATION_BOUNDS_MS } from '../../../src/operations/meter/figures.ts';
+import { createMeter, meterEvents } from '../../../src/operations/meter/meter.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
 
-/** Counts with their observers. */
+const LEVELS = { inFlight: 0, queued: 0, maxConcurrent: 4, ceiling: 8, breaker: 'closed' } as const;
+
+/** The meters of two domains, with their observers. */
 function counting() {
-  const counts = createEventCounts(['goods', 'auto']);
-  return { ...counts.observers, reading: counts.read };
+  const meterOf = () => createMeter({ buckets: 1, engine: () => LEVELS, clock: createFakeClock() });
+  const meters = { goods: meterOf(), auto: meterOf() };
+  return {
+    ...meterEvents(new Map(Object.entries(meters))),
+    reading: (domain: keyof typeof meters) => meters[domain].counts(),
+  };
 }
 
 const read = (result: 'value' | 'absent' | 'store-slow' | 'store-down', durationMs: number) =>
@@ -46,17 +53,18 @@ test('pages are those of L2, and misses are counted by reason', () => {
   observeSearch({ kind: 'stored', domain, tier: 'l2', bytes: 4000 });
   observeSearch({ kind: 'stored', domain, tier: 'l2', bytes: 200_000 });
   observeSearch({ kind: 'miss', domain, reason: 'expired' });
-  const { pages, misses } = reading(domain);
+  const { pages, misses } = reading('goods');
   assert.deepEqual(pages, { count: 2, bytes: 204_000, big: 1, largestBytes: 200_000 });
   assert.deepEqual(misses, { expired: 1 });
 });
 
-test('stores that belong to no domain are not counted, and an unknown domain has zeroes', () => {
+test('stores that belong to no domain are not counted, nor are the events of an unknown domain', () => {
   const { observeSearch, observeStore, reading } = counting();
   for (const name of ['control', 'counters']) observeStore(name, read('value', 1));
   observeSearch({ kind: 'miss', domain: 'none', reason: 'unseen' });
-  assert.deepEqual(reading('control'), reading('goods'));
-  assert.deepEqual(reading('none').misses, {});
+  for (const domain of ['goods', 'auto'] as const) {
+    assert.deepEqual([reading(domain).reads, reading(domain).misses], [{}, {}]);
+  }
 });
 
 test('a reading does not change when more is counted', () => {

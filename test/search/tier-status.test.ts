@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MISS_REASONS, type MissReason } from '../../src/cache/events.ts';
 import type { Lookup } from '../../src/cache/tiers.ts';
-import { forwarded, missReason } from '../../src/search/answer.ts';
+import { forwarded, missReason } from '../../src/search/read-path.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
