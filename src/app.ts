@@ -29,7 +29,7 @@ import { openStoreProbes } from './stores/store-probes.ts';
 import { createStores, type ProcessStores } from './stores/stores.ts';
 import { createTracing } from './tracing/tracing.ts';
 import { registerOps } from './ui/console/route.ts';
-import { pageSettings } from './ui/page/options.ts';
+import { pageSettings } from './ui/page/first-page.ts';
 import { registerPage } from './ui/page/route.ts';
 
 /** The running service. This file connects the rooms; each room puts its own parts together. */

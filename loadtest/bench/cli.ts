@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
-import { percentText } from '../../src/report/format.mjs';
+import { percentText } from '../../src/report/format.ts';
 import { commitOf } from '../labs/kit/machine.ts';
 import { checkSections } from '../labs/kit/publish.ts';
 import { inPath } from '../stack/go-program.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { countText, percentText, perSecondText } from '../../src/report/format.mjs';
+import { countText, percentText, perSecondText } from '../../src/report/format.ts';
 import { plannedRate } from '../k6/kit/step.ts';
 import { CannotRun, type RunRecord } from './record.ts';
 import { type StepFigures, stepFigures } from './step-figures.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/format.mjs';
+import { countText } from '../../src/report/format.ts';
 import type { Sample } from '../sample/sample.ts';
 import { RESOURCE_KINDS, type RunRecord } from './record.ts';
 import { recoveriesOf } from './recovery.ts';

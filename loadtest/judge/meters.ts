@@ -1,4 +1,4 @@
-import { bytesText, countText, perSecondText } from '../../src/report/format.mjs';
+import { bytesText, countText, perSecondText } from '../../src/report/format.ts';
 import type { HostSample } from '../sample/host.ts';
 import type { DomainSample, Sample } from '../sample/sample.ts';
 import type { StoreSample } from '../sample/store.ts';

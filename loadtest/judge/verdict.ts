@@ -1,4 +1,4 @@
-import { percentText } from '../../src/report/format.mjs';
+import { percentText } from '../../src/report/format.ts';
 import type { Verdict } from '../k6/kit/summary.ts';
 import { beyondKnee } from '../k6/kit/validity.ts';
 import type { Sample } from '../sample/sample.ts';

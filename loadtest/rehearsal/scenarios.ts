@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { percentText, rangeText, timesText } from '../../src/report/format.mjs';
+import { percentText, rangeText, timesText } from '../../src/report/format.ts';
 import {
   atLastStage,
   CLOCKS_AHEAD_MS,

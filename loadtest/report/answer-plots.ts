@@ -1,4 +1,4 @@
-import { countText, durationText, percentText, perSecondText } from '../../src/report/format.mjs';
+import { countText, durationText, percentText, perSecondText } from '../../src/report/format.ts';
 import { highest, medianOf, type Point, pilesOf } from '../../src/report/plot/curve.ts';
 import { type Panel, plotPanel } from '../../src/report/plot/panel.ts';
 import type { StackArea } from '../../src/report/plot/shapes.ts';

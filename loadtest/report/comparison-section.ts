@@ -7,7 +7,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/format.mjs';
+} from '../../src/report/format.ts';
 import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
 import type { Comparison, FigureComparison, StepComparison } from '../judge/compare.ts';
 

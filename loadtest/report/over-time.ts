@@ -1,5 +1,5 @@
 import { ends, note, reportSection, said, table } from '../../src/report/components.ts';
-import { countText, durationText, elapsedText } from '../../src/report/format.mjs';
+import { countText, durationText, elapsedText } from '../../src/report/format.ts';
 import { backdrop, momentSign, panelFigure, signLegend } from '../../src/report/plot/figure.ts';
 import { timeScale } from '../../src/report/plot/frame.ts';
 import type { Panel } from '../../src/report/plot/panel.ts';

@@ -17,7 +17,7 @@ import {
   percentText,
   perSecondText,
   utcText,
-} from '../../src/report/format.mjs';
+} from '../../src/report/format.ts';
 import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
 import type { Comparison } from '../judge/compare.ts';
 import type { Judged } from '../judge/judge.ts';

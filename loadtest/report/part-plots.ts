@@ -1,4 +1,4 @@
-import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.mjs';
+import { amountText, bytesText, countText, perSecondText } from '../../src/report/format.ts';
 import { atFloor, highest, type PointRun } from '../../src/report/plot/curve.ts';
 import type { Panel } from '../../src/report/plot/panel.ts';
 import { overDomains, replicasOf, sumOfKnown, totalPerSecond } from '../judge/series.ts';

@@ -1,4 +1,4 @@
-import { countText } from '../../src/report/format.mjs';
+import { countText } from '../../src/report/format.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunRecord } from '../judge/record.ts';
 import type { StepFigures } from '../judge/step-figures.ts';

@@ -1,5 +1,5 @@
 import { PLOT_STYLE } from '../../src/report/document.ts';
-import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.mjs';
+import { countText, percentText, perSecondText, UNKNOWN } from '../../src/report/format.ts';
 import { backdrop, momentSign, panelDrawing, SWATCH_PX, swatch, valueAxis } from '../../src/report/plot/figure.ts';
 import { STRIP_PX, TIMES_PX, timeScale } from '../../src/report/plot/frame.ts';
 import { h } from '../../src/report/tree.ts';

@@ -8,7 +8,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../src/report/format.mjs';
+} from '../../src/report/format.ts';
 import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunRecord } from '../judge/record.ts';

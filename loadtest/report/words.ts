@@ -1,5 +1,5 @@
 import { SIGNS, type VerdictWords } from '../../src/report/components.ts';
-import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.mjs';
+import { countText, durationText, elapsedText, percentText, perSecondText } from '../../src/report/format.ts';
 import { h, type TreeElement } from '../../src/report/tree.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { RunRecord } from '../judge/record.ts';

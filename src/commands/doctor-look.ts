@@ -9,7 +9,7 @@ import { createExaminer } from '../operations/doctor/examiner.ts';
 import { known, type Snapshot } from '../operations/doctor/facts.ts';
 import { bySeverity, createJudge } from '../operations/doctor/judge.ts';
 import type { Finding, Report } from '../operations/doctor/report.ts';
-import { utcText } from '../report/format.mjs';
+import { utcText } from '../report/format.ts';
 import { MINUTE } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
 import { type AdminClient, AdminUnreachable } from './admin-client.ts';

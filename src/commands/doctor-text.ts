@@ -10,8 +10,8 @@ import {
   severityOf,
   skippedViews,
   unseenText,
-} from '../operations/doctor/view.mjs';
-import { utcText } from '../report/format.mjs';
+} from '../operations/doctor/view.ts';
+import { utcText } from '../report/format.ts';
 import { indented } from './terminal.ts';
 
 /** Reasons for skipped checks that are shown; a report on one screen is read. */

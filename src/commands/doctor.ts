@@ -4,7 +4,7 @@ import { createHostReader } from '../operations/doctor/collect/host.ts';
 import { ENABLES } from '../operations/doctor/create-doctor.ts';
 import { EXAMINATION_WINDOW_MS } from '../operations/doctor/doctor.ts';
 import { ENABLE_NAMES, type Enabled, type EnableName, type Report } from '../operations/doctor/report.ts';
-import { aboveInfo, healthText } from '../operations/doctor/view.mjs';
+import { aboveInfo, healthText } from '../operations/doctor/view.ts';
 import { nearest } from '../schema/faults.ts';
 import { type AdminClient, accessOf, createAdminClient, sleep, trustAuthorities } from './admin-client.ts';
 import { durationOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';

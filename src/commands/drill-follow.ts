@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Journal, MAX_SAMPLES, type Sample } from '../operations/drills/journal.ts';
-import { drillVerdictWord, markOf, PHASES } from '../operations/drills/view.mjs';
-import { amountText, durationText, percentText, stopwatchText } from '../report/format.mjs';
+import { drillVerdictWord, markOf, PHASES } from '../operations/drills/view.ts';
+import { amountText, durationText, percentText, stopwatchText } from '../report/format.ts';
 import { type AdminClient, AdminProblem, AdminUnreachable } from './admin-client.ts';
 import { type Command, NotPassed } from './command.ts';
 import { journalText, whichDrill } from './drill-inspect.ts';

@@ -9,8 +9,8 @@ import {
   stageRows,
   stateText,
   survivalFigures,
-} from '../operations/drills/view.mjs';
-import { durationText, utcText } from '../report/format.mjs';
+} from '../operations/drills/view.ts';
+import { durationText, utcText } from '../report/format.ts';
 import type { AdminClient } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';

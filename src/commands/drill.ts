@@ -4,8 +4,8 @@ import type { DrillPreview, DrillRequest } from '../operations/drills/drills.ts'
 import type { Journal } from '../operations/drills/journal.ts';
 import type { Plan, PlanStage } from '../operations/drills/plan.ts';
 import { describeFaults, readPlanFile } from '../operations/drills/plan-file.ts';
-import { guardText, planDurationMs } from '../operations/drills/view.mjs';
-import { amountText, countText, durationText, percentText } from '../report/format.mjs';
+import { guardText, planDurationMs } from '../operations/drills/view.ts';
+import { amountText, countText, durationText, percentText } from '../report/format.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { type AdminClient, AdminProblem } from './admin-client.ts';
 import { type ParsedArguments, UsageError } from './arguments.ts';

@@ -1,5 +1,5 @@
 import type { MostAsked } from '../popularity/shared.ts';
-import { bytesText, countText, durationText } from '../report/format.mjs';
+import { bytesText, countText, durationText } from '../report/format.ts';
 import type { Explanation, TierExplanation } from '../search/explain.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';

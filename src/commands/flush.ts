@@ -11,7 +11,7 @@ import {
   perSecondText,
   timesText,
   utcText,
-} from '../report/format.mjs';
+} from '../report/format.ts';
 import { nearest } from '../schema/faults.ts';
 import { sleep } from './admin-client.ts';
 import { UsageError } from './arguments.ts';

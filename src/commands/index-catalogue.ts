@@ -10,7 +10,7 @@ import type { DomainSettings, Settings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
-import { countText } from '../report/format.mjs';
+import { countText } from '../report/format.ts';
 import type { Clock } from '../runtime.ts';
 import type { Document } from '../search/domain.ts';
 import { type ParsedArguments, quoted, UsageError } from './arguments.ts';

@@ -9,7 +9,7 @@ import {
   percentText,
   perSecondText,
   timesText,
-} from '../report/format.mjs';
+} from '../report/format.ts';
 import { columns, indented } from './terminal.ts';
 
 type Unit = SheetFigure['unit'] | InputUnit;

@@ -14,8 +14,8 @@ import {
   metOf,
   SIDE_ROWS,
   shadowVerdict,
-} from '../operations/shadow/view.mjs';
-import { countText, durationText, percentText, timesText, utcText } from '../report/format.mjs';
+} from '../operations/shadow/view.ts';
+import { countText, durationText, percentText, timesText, utcText } from '../report/format.ts';
 import { columns, indented, plural } from './terminal.ts';
 
 export function shadowVerdictText({ kind, why }: Pick<ShadowVerdict, 'kind' | 'why'>): string {

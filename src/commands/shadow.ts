@@ -9,7 +9,7 @@ import type {
   ShadowSummary,
   Stopped,
 } from '../operations/shadow/shadow.ts';
-import { percentText, utcText } from '../report/format.mjs';
+import { percentText, utcText } from '../report/format.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../schema/units.ts';
 import { type AdminClient, sleep } from './admin-client.ts';
 import { durationOf, type ParsedArguments, UsageError } from './arguments.ts';

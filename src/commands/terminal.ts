@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { countText, durationText, GAP } from '../report/format.mjs';
+import { countText, durationText, GAP } from '../report/format.ts';
 import type { Clock } from '../runtime.ts';
 
 /** A stream for progress and remarks: standard error, or the output of a test. */

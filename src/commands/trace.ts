@@ -1,4 +1,4 @@
-import { durationText } from '../report/format.mjs';
+import { durationText } from '../report/format.ts';
 import type { LiveTrace, RecordedSpan } from '../search/trace-recorder.ts';
 import { NotPassed } from './command.ts';
 import { parseAssignment } from './explain.ts';

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { fileBytes, fileLines } from '../catalogue/file.ts';
 import type { WarmUp } from '../operations/warm/warm.ts';
-import { countText, durationText } from '../report/format.mjs';
+import { countText, durationText } from '../report/format.ts';
 import { sleep } from './admin-client.ts';
 import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import type { Command } from './command.ts';

@@ -1,4 +1,4 @@
-import { UNKNOWN } from './format.mjs';
+import { UNKNOWN } from './format.ts';
 import { type Child, h, type TreeElement } from './tree.ts';
 
 /** A text that an operator or a server wrote. It is isolated, so that it does not change the direction of the sentence. */
@@ -6,7 +6,6 @@ export function said(text: string): TreeElement {
   return h('bdi')(text);
 }
 
-/** A reportSection of a report with its title. */
 export function reportSection(id: string, title: Child, ...content: readonly Child[]): TreeElement {
   return h('section', { 'aria-labelledby': id })(h('h2', { id })(title), ...content);
 }
@@ -42,7 +41,6 @@ export function facts(
 
 export interface TableColumn<Row> {
   readonly title: string;
-  /** A tooltip of the title. */
   readonly meaning?: string;
   readonly cell: (row: Row) => Child;
   /** Aligned to the right. */
@@ -57,7 +55,6 @@ interface TableOptions<Row> {
   readonly rows: readonly Row[];
   /** Layout on a telephone: each row as a card with titles, or the whole table scrolling sideways in a frame. */
   readonly narrow: 'cards' | 'sideways';
-  /** Shown instead of an empty table. */
   readonly none?: string;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toFile } from './html.ts';
-import { AREA_INKS, GROUND, type Ink, LINE_INKS, readableOn, TEXT } from './palette.ts';
+import { AREA_INKS, GROUND, type Ink, LINE_INKS, PAGE_INKS, readableOn, TEXT } from './palette.ts';
 import { type Child, h } from './tree.ts';
 
 interface DocumentOptions {
@@ -151,36 +151,47 @@ th,td{padding-right:.5rem}
 }
 `;
 
-/** The palette as custom properties: light, dark if the reader prefers it, and light on paper. */
+/** The colours of reports and their plots. */
 export function themeStyle(): string {
-  const light = variables('light');
-  return [
-    `:root{color-scheme:light dark;${light}}`,
-    `@media (prefers-color-scheme:dark){:root{${variables('dark')}}}`,
-    `@media print{:root{color-scheme:light;${light}}}`,
-    ...drawnStyle(),
-  ].join('\n');
+  return [onScreenAndPaper(drawnVariables), ...drawnStyle()].join('\n');
+}
+
+/** The colours of the search page and the console. */
+export function pageStyle(): string {
+  return onScreenAndPaper((side) => variables('', { ...TEXT, ...GROUND, ...PAGE_INKS }, side));
 }
 
 /** The light palette only, for drawings with their own background. */
 export function lightStyle(): string {
-  return [`:root{color-scheme:light;${variables('light')}}`, ...drawnStyle()].join('\n');
+  return [`:root{color-scheme:light;${drawnVariables('light')}}`, ...drawnStyle()].join('\n');
+}
+
+/** Light, dark if the reader prefers it, and light on paper. */
+function onScreenAndPaper(inks: (side: keyof Ink) => string): string {
+  return [
+    `:root{color-scheme:light dark;${inks('light')}}`,
+    `@media (prefers-color-scheme:dark){:root{${inks('dark')}}}`,
+    `@media print{:root{color-scheme:light;${inks('light')}}}`,
+  ].join('\n');
 }
 
 function drawnStyle(): readonly string[] {
   return [
-    Object.keys(AREA_INKS).map(
+    ...Object.keys(AREA_INKS).map(
       (name) => `.area.${name}{fill:var(--area-${name})}.name.on-${name}{fill:var(--on-${name})}`,
     ),
-    Object.keys(LINE_INKS).map((name) => `.${name}{--own:var(--line-${name})}`),
-  ].flat();
+    ...Object.keys(LINE_INKS).map((name) => `.${name}{--own:var(--line-${name})}`),
+  ];
 }
 
-function variables(side: keyof Ink): string {
-  const named = (prefix: string, inks: Readonly<Record<string, Ink>>): string =>
-    Object.entries(inks)
-      .map(([name, ink]) => `--${prefix}${name}:${ink[side]};`)
-      .join('');
+function drawnVariables(side: keyof Ink): string {
   const on = Object.entries(AREA_INKS).map(([name, ink]) => `--on-${name}:${readableOn(ink[side])};`);
-  return `${named('', TEXT)}${named('', GROUND)}${named('area-', AREA_INKS)}${named('line-', LINE_INKS)}${on.join('')}`;
+  const own = variables('', { ...TEXT, ...GROUND }, side);
+  return `${own}${variables('area-', AREA_INKS, side)}${variables('line-', LINE_INKS, side)}${on.join('')}`;
+}
+
+function variables(prefix: string, inks: Readonly<Record<string, Ink>>, side: keyof Ink): string {
+  return Object.entries(inks)
+    .map(([name, ink]) => `--${prefix}${name}:${ink[side]};`)
+    .join('');
 }

@@ -27,6 +27,25 @@ export const GROUND = {
   hold: ink('#f6e0dc', '#3a2422'),
 } as const satisfies Readonly<Record<string, Ink>>;
 
+/** In addition, for the search page and the console. */
+export const PAGE_INKS = {
+  sunken: ink('#f2f0eb', '#22262a'),
+  edge: ink('#8b877e', '#767a7e'),
+  accent: ink('#0b5e58', '#74cdc2'),
+  'on-accent': ink('#ffffff', '#10201e'),
+  wash: ink('#e2f0ee', '#1d3533'),
+  mark: ink('#fdeeb0', '#54470f'),
+  'on-mark': ink('#1d1f21', '#fff2c2'),
+  'warn-wash': ink('#fdf3e2', '#2f2718'),
+  'bad-wash': ink('#fdecea', '#3a1d1a'),
+  'on-bad': ink('#ffffff', '#2a0d0a'),
+  drill: ink('#8b5fb0', '#c4a0e4'),
+  memory: ink('#17803d', '#55c97c'),
+  store: ink('#1f6fb5', '#6cb3f2'),
+  engine: ink('#b26a00', '#eba94a'),
+  stale: ink('#8b5fb0', '#c4a0e4'),
+} as const satisfies Readonly<Record<string, Ink>>;
+
 /** Stacked areas, from the bottom up. Neighbours differ in lightness, so that they are distinct without their hue. */
 export const AREA_INKS = {
   'hit-l1': ink('#1b6b3a', '#2f9a5a'),

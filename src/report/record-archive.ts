@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import type { Decoded } from '../schema/fields.ts';
 
 /** The figures of one drill or one shadow. */
-export interface ArchivedRecord {
+interface ArchivedRecord {
   readonly id: string;
   readonly startedAtMs: number;
   readonly samples: readonly unknown[];
@@ -14,15 +14,12 @@ export interface ArchivedRecord {
 /** The id of a record. A word that does not match is never used as a file name. */
 export const RECORD_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
 
-interface RecordName {
-  readonly atMs: number;
-  /** They say what the record is about, such as a domain. */
-  readonly words: readonly string[];
-  readonly random: () => number;
-}
-
-/** `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. */
-export function recordId({ atMs, words, random }: RecordName): string {
+/**
+ * `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. `words` say what the record is about, such as
+ * its domain.
+ */
+export function recordId(given: { atMs: number; words: readonly string[]; random: () => number }): string {
+  const { atMs, words, random } = given;
   const [day = '', time = ''] = new Date(atMs).toISOString().replaceAll(/[-:]/g, '').split('T');
   const safe = words.map((word) =>
     word
@@ -44,12 +41,6 @@ export function encodeRecord<R extends ArchivedRecord>({ samples, ...head }: R):
   return `${JSON.stringify(head).slice(0, -1)}${SAMPLES}${lines}\n]}\n`;
 }
 
-/** The text of the record without its samples; undefined when `encodeRecord` did not write it. */
-function headText(text: string): string | undefined {
-  const end = text.indexOf(SAMPLES);
-  return end < 0 ? undefined : `${text.slice(0, end)},"samples":[]}`;
-}
-
 const MAX_WHY_CHARACTERS = 200;
 
 /**
@@ -57,7 +48,7 @@ const MAX_WHY_CHARACTERS = 200;
  * @param what the kind of record in words: `journal`
  * @param of what it is about: `a drill`
  */
-export function createRecordReader<S extends TSchema>(schema: S, what: string, of: string): RecordReader<Decoded<S>> {
+export function createRecordReader<S extends TSchema>(schema: S, what: string, of: string) {
   type Record = Decoded<S>;
   const shape = Compile(schema);
   const isRecord = (value: unknown): value is Record => shape.Check(value);
@@ -76,48 +67,35 @@ export function createRecordReader<S extends TSchema>(schema: S, what: string, o
       return { kind: 'unreadable', why: 'it is no JSON' };
     }
   };
+  /** The record without its samples. */
   const decodeHead = (text: string): ReadRecord<Record> => {
-    const head = headText(text);
-    return head === undefined ? noRecord : decode(head);
+    const end = text.indexOf(SAMPLES);
+    return end < 0 ? noRecord : decode(`${text.slice(0, end)},"samples":[]}`);
   };
   return { what, read, decode, decodeHead };
 }
 
-export interface RecordReader<R> {
-  readonly what: string;
-  readonly read: (value: unknown) => ReadRecord<R>;
-  readonly decode: (text: string) => ReadRecord<R>;
-  /** Without its samples. */
-  readonly decodeHead: (text: string) => ReadRecord<R>;
-}
-
-export type ReadRecord<R> =
+type ReadRecord<R> =
   | { readonly kind: 'record'; readonly record: R }
   /** `why`: in words for people, bounded. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /** A file that has the name of a record and is none. */
-export interface UnreadableRecord {
+interface UnreadableRecord {
   readonly id: string;
   readonly where: string;
   readonly why: string;
 }
 
 /** Records kept beyond the end of the process. */
-export interface RecordArchive<R> {
-  /** Never rejects: the work goes on when its record cannot be written. The latest of several waiting writes wins. */
-  readonly write: (record: R) => Promise<void>;
-  /** Records without samples, newest first, and files that are not valid records. */
-  readonly heads: () => Promise<{
-    readonly records: readonly R[];
-    readonly unreadable: readonly UnreadableRecord[];
-  }>;
-  /** Undefined: there is no such record. */
-  readonly read: (id: string) => Promise<ReadRecord<R> | undefined>;
-}
+export type RecordArchive<R extends ArchivedRecord> = ReturnType<typeof createRecordArchive<R>>;
 
 interface RecordArchiveOptions<R> {
-  readonly reader: RecordReader<R>;
+  readonly reader: {
+    readonly what: string;
+    readonly decode: (text: string) => ReadRecord<R>;
+    readonly decodeHead: (text: string) => ReadRecord<R>;
+  };
   /** Absent: records are kept in memory, until the process ends. */
   readonly directory?: string;
   /** Number of newest records kept. */
@@ -129,10 +107,9 @@ interface RecordArchiveOptions<R> {
 const MAX_IN_MEMORY = 8;
 /** Several times the size of a record with the maximum number of samples. */
 const MAX_FILE_BYTES = 64 * 2 ** 20;
-const SUFFIX = '.json';
 
 /** One file per record, replaced atomically, so that a reader always finds a whole record. */
-export function createRecordArchive<R extends ArchivedRecord>(options: RecordArchiveOptions<R>): RecordArchive<R> {
+export function createRecordArchive<R extends ArchivedRecord>(options: RecordArchiveOptions<R>) {
   const { directory, keep, onFault } = options;
   const { what, decode, decodeHead } = options.reader;
   const inMemory = new Map<string, R>();
@@ -200,7 +177,8 @@ export function createRecordArchive<R extends ArchivedRecord>(options: RecordArc
   };
 
   return {
-    write: (record) => {
+    /** Never rejects: the work goes on when its record cannot be written. The latest of several waiting writes wins. */
+    write: (record: R): Promise<void> => {
       if (directory === undefined) {
         remember(record);
         return Promise.resolve();
@@ -215,7 +193,8 @@ export function createRecordArchive<R extends ArchivedRecord>(options: RecordArc
       });
       return writing;
     },
-    heads: async () => {
+    /** Records without samples, newest first, and files that are not valid records. */
+    heads: async (): Promise<{ readonly records: readonly R[]; readonly unreadable: readonly UnreadableRecord[] }> => {
       const kept: R[] = [];
       const unreadable: UnreadableRecord[] = [];
       if (directory !== undefined) {
@@ -229,35 +208,30 @@ export function createRecordArchive<R extends ArchivedRecord>(options: RecordArc
       const records = [...unwritten, ...kept.filter(({ id }) => !inMemory.has(id))];
       return { records: records.sort((a, b) => b.startedAtMs - a.startedAtMs), unreadable };
     },
-    read: async (id) => {
+    /** Undefined: there is no such record. */
+    read: async (id: string): Promise<ReadRecord<R> | undefined> => {
       const here = inMemory.get(id);
       if (here !== undefined) return { kind: 'record', record: here };
       // The id comes from a caller: only a valid id becomes a part of a path.
       if (directory === undefined || !RECORD_ID.test(id)) return undefined;
       const file = fileOf(directory, id);
-      const size = await stat(file).then(
-        (found) => found.size,
-        () => undefined,
-      );
-      if (size === undefined) return undefined;
-      if (size > MAX_FILE_BYTES) return tooLarge(size);
-      const text = await readFile(file, 'utf8').catch(() => undefined);
-      return text === undefined ? undefined : withOwnId(id, decode(text));
+      try {
+        const { size } = await stat(file);
+        return size > MAX_FILE_BYTES ? tooLarge(size) : withOwnId(id, decode(await readFile(file, 'utf8')));
+      } catch {
+        return undefined;
+      }
     },
   };
 }
 
+/** Newest first. */
 async function idsIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch(() => []);
-  const ids = new Set(names.flatMap((name) => idOf(name.replace(/\.part$/, '')) ?? []));
-  return [...ids].sort((a, b) => (a < b ? 1 : -1));
+  const ids = names.map((name) => name.replace(/\.json(?:\.part)?$/, '')).filter((id) => RECORD_ID.test(id));
+  return [...new Set(ids)].sort().reverse();
 }
 
 function fileOf(folder: string, id: string): string {
-  return join(folder, `${id}${SUFFIX}`);
-}
-
-function idOf(file: string): string | undefined {
-  const id = file.endsWith(SUFFIX) ? file.slice(0, -SUFFIX.length) : '';
-  return RECORD_ID.test(id) ? id : undefined;
+  return join(folder, `${id}.json`);
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { accessSync, constants } from 'node:fs';
+import { after, afterEach, before, describe } from 'node:test';
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 const BROWSER_PATHS = [
@@ -63,6 +64,41 @@ export async function startBrowser(): Promise<TestBrowser> {
     },
     close: () => browser.close(),
   };
+}
+
+export interface BrowserHarness<Service> {
+  readonly service: () => Service;
+  readonly open: TestBrowser['open'];
+}
+
+/** Tests of one service in one browser. Each page is closed after its test: idle contexts keep their connections. */
+export function describeInBrowser<Service extends { readonly stop: () => Promise<void> }>(
+  name: string,
+  start: () => Promise<Service>,
+  tests: (harness: BrowserHarness<Service>) => void,
+): void {
+  describe(name, () => {
+    let service: Service;
+    let browser: TestBrowser;
+    const opened: Page[] = [];
+    before(async () => {
+      service = await start();
+      browser = await startBrowser();
+    });
+    after(async () => {
+      await browser?.close();
+      await service?.stop();
+    });
+    afterEach(async () => {
+      for (const page of opened.splice(0)) await page.context().close();
+    });
+    const open: TestBrowser['open'] = async (options) => {
+      const tab = await browser.open(options);
+      opened.push(tab.page);
+      return tab;
+    };
+    tests({ service: () => service, open });
+  });
 }
 
 function isExecutable(path: string): boolean {

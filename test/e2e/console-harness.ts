@@ -1,4 +1,4 @@
-import { after, afterEach, before, describe } from 'node:test';
+import { afterEach } from 'node:test';
 import pino from 'pino';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createAdminServer } from '../../src/http/admin/admin-server.ts';
@@ -10,7 +10,7 @@ import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 import { fakeStoreStatus } from '../fakes/status.ts';
-import { startBrowser, type TestBrowser } from './browser.ts';
+import { type BrowserHarness, describeInBrowser } from './browser.ts';
 
 const MIB = 1024 * 1024;
 export const TOKEN = 'the-token-of-the-console';
@@ -59,14 +59,13 @@ export async function startConsoleService(
     maxPageBytes: 1_000_000,
     observe: () => {},
     pages: registerOps,
-    ...(token === undefined ? {} : { token }),
+    token,
   });
   const baseUrl = await server.listen({ host: '127.0.0.1', port });
   return Object.assign(service, { baseUrl });
 }
 
-export interface ConsoleHarness {
-  readonly service: () => ConsoleService;
+export interface ConsoleHarness extends Pick<BrowserHarness<ConsoleService>, 'service'> {
   /** Opens the console, gives the token and waits for the first figures. */
   readonly enter: (hash?: string, options?: BrowserContextOptions) => Promise<ConsolePage>;
   readonly open: (hash?: string, options?: BrowserContextOptions) => Promise<ConsolePage>;
@@ -84,42 +83,32 @@ export function describeConsole(
   options: { readonly token?: string },
   tests: (harness: ConsoleHarness) => void,
 ): void {
-  describe(name, () => {
-    let service: ConsoleService;
-    let browser: TestBrowser;
-    const opened: Page[] = [];
-    before(async () => {
-      service = await startConsoleService(options);
-      browser = await startBrowser();
-    });
-    after(async () => {
-      await browser?.close();
-      await service?.stop();
-    });
-    afterEach(async () => {
-      for (const page of opened.splice(0)) await page.context().close();
-      service.changeLook = realisticLook;
-      const caller = { by: 'test', reason: 'over' };
-      for (const { id, running } of (await service.operations.drills.list()).drills) {
-        if (running) await service.operations.drills.abort(id, caller);
-      }
-      await service.operations.drills.lift(caller);
-    });
+  describeInBrowser(
+    name,
+    () => startConsoleService(options),
+    ({ service, open: openTab }) => {
+      afterEach(async () => {
+        service().changeLook = realisticLook;
+        const { drills } = service().operations;
+        const caller = { by: 'test', reason: 'over' };
+        for (const { id, running } of (await drills.list()).drills) if (running) await drills.abort(id, caller);
+        await drills.lift(caller);
+      });
 
-    const open = async (hash = '', context: BrowserContextOptions = {}): Promise<ConsolePage> => {
-      const { page, complaints } = await browser.open(context);
-      opened.push(page);
-      await page.goto(`${service.baseUrl}/ops${hash}`);
-      return { page, complaints: () => complaints.filter((text) => !text.startsWith('Failed to load resource')) };
-    };
-    const enter = async (hash = '', context: BrowserContextOptions = {}): Promise<ConsolePage> => {
-      const opening = await open(hash, context);
-      await giveToken(opening.page, TOKEN);
-      await opening.page.waitForSelector('.card');
-      return opening;
-    };
-    tests({ service: () => service, open, enter });
-  });
+      const open = async (hash = '', context: BrowserContextOptions = {}): Promise<ConsolePage> => {
+        const { page, complaints } = await openTab(context);
+        await page.goto(`${service().baseUrl}/ops${hash}`);
+        return { page, complaints: () => complaints.filter((text) => !text.startsWith('Failed to load resource')) };
+      };
+      const enter = async (hash = '', context: BrowserContextOptions = {}): Promise<ConsolePage> => {
+        const opening = await open(hash, context);
+        await giveToken(opening.page, TOKEN);
+        await opening.page.waitForSelector('.card');
+        return opening;
+      };
+      tests({ service, open, enter });
+    },
+  );
 }
 
 export async function giveToken(page: Page, token: string): Promise<void> {

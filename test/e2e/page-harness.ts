@@ -1,12 +1,12 @@
-import { after, afterEach, before, beforeEach, describe } from 'node:test';
+import { beforeEach } from 'node:test';
 import pino from 'pino';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type { RequestEvent } from '../../src/http/events.ts';
 import { createPublicServer } from '../../src/http/search-api/public-server.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { registerPage } from '../../src/ui/page/route.ts';
 import { createPageSearch, type PageSearch } from '../fakes/page-search.ts';
-import { startBrowser, type TestBrowser } from './browser.ts';
+import { type BrowserHarness, describeInBrowser } from './browser.ts';
 
 export const HOSTILE_MARKUP = '"><img src=x onerror="alert(1)"><script>alert(2)</script>';
 
@@ -59,71 +59,54 @@ export async function startFakePageService(
 }
 
 /** The page in a browser, over a catalogue with hostile and unusual documents. */
-export interface PageHarness {
-  readonly service: () => FakePageService;
-  readonly open: (options?: BrowserContextOptions) => ReturnType<TestBrowser['open']>;
+export interface PageHarness extends BrowserHarness<FakePageService> {
   /** The page's address with these parameters. */
   readonly at: (parameters: Readonly<Record<string, string>>) => string;
 }
 
 export function describePage(name: string, tests: (harness: PageHarness) => void): void {
-  describe(name, () => {
-    let service: FakePageService;
-    let browser: TestBrowser;
-    before(async () => {
-      const attributes = {
+  describeInBrowser(
+    name,
+    () => startFakePageService({ extra: unusualDocuments() }),
+    ({ service, open }) => {
+      beforeEach(() => {
+        service().search.before = async () => {};
+        service().search.dress = (answer) => answer;
+      });
+      const at = (parameters: Readonly<Record<string, string>>) =>
+        `${service().baseUrl}/?${new URLSearchParams(parameters)}`;
+      tests({ service, open, at });
+    },
+  );
+}
+
+function unusualDocuments() {
+  const long = 'W'.repeat(120);
+  return [
+    {
+      id: 'hostile',
+      title: `пакость ${HOSTILE_MARKUP}`,
+      description: `пакость ${HOSTILE_MARKUP} javascript:alert(3)`,
+      attributes: {
         category: HOSTILE_MARKUP,
         city: `${HOSTILE_MARKUP}, with a comma`,
         price: 1,
         date: '2026-01-01',
-      };
-      const extra = [
-        {
-          id: 'hostile',
-          title: `пакость ${HOSTILE_MARKUP}`,
-          description: `пакость ${HOSTILE_MARKUP} javascript:alert(3)`,
-          attributes,
-        },
-      ];
-      extra.push({
-        id: 'tail',
-        title: 'особое',
-        description: 'особое',
-        attributes: { category: 'a,b', city: 'хвост\\', price: 7_200_000, date: '2026-01-01' },
-      });
-      const long = 'W'.repeat(120);
-      extra.push({
-        id: 'long',
-        title: `бесконечное ${long}`,
-        description: `бесконечное ${long}`,
-        attributes: { category: long, city: long, price: 999_999_999_999, date: '2026-01-01' },
-      });
-      service = await startFakePageService({ extra });
-      browser = await startBrowser();
-    });
-    after(async () => {
-      await browser?.close();
-      await service?.stop();
-    });
-    beforeEach(() => {
-      service.search.before = async () => {};
-      service.search.dress = (answer) => answer;
-    });
-    // Idle contexts keep their connections, and the listener has a maximum.
-    const opened: Page[] = [];
-    const open = async (options?: BrowserContextOptions) => {
-      const tab = await browser.open(options);
-      opened.push(tab.page);
-      return tab;
-    };
-    afterEach(async () => {
-      for (const page of opened.splice(0)) await page.context().close();
-    });
-    const at = (parameters: Readonly<Record<string, string>>) =>
-      `${service.baseUrl}/?${new URLSearchParams(parameters)}`;
-
-    tests({ service: () => service, open, at });
-  });
+      },
+    },
+    {
+      id: 'tail',
+      title: 'особое',
+      description: 'особое',
+      attributes: { category: 'a,b', city: 'хвост\\', price: 7_200_000, date: '2026-01-01' },
+    },
+    {
+      id: 'long',
+      title: `бесконечное ${long}`,
+      description: `бесконечное ${long}`,
+      attributes: { category: long, city: long, price: 999_999_999_999, date: '2026-01-01' },
+    },
+  ];
 }
 
 export async function totalOf(page: Page): Promise<number> {

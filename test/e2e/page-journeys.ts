@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, it } from 'node:test';
+import { it } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { LOW_CONTRAST, startBrowser, type TestBrowser, tabTo } from './browser.ts';
+import { describeInBrowser, LOW_CONTRAST, tabTo } from './browser.ts';
 import { numberIn, type PageService, pricesOf, titlesOf, totalOf } from './page-harness.ts';
 
 /** A query of the first domain with several pages of results, facets with a city among them, and a sortable price. */
@@ -15,18 +15,7 @@ const newQuery = (): string => `${QUERY} ${randomUUID()}`;
  * logged no error and no refused script or style.
  */
 export function pageJourneys(name: string, start: () => Promise<PageService>): void {
-  describe(name, () => {
-    let service: PageService;
-    let browser: TestBrowser;
-    before(async () => {
-      service = await start();
-      browser = await startBrowser();
-    });
-    after(async () => {
-      await browser?.close();
-      await service?.stop();
-    });
-
+  describeInBrowser(name, start, ({ service, open }) => {
     const journey = (
       fact: string,
       walk: (page: Page) => Promise<void>,
@@ -34,11 +23,10 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
     ) =>
       it(fact, async () => {
         const { path = '/', ...context } = options;
-        const { page, complaints } = await browser.open(context);
-        await page.goto(service.baseUrl + path);
+        const { page, complaints } = await open(context);
+        await page.goto(service().baseUrl + path);
         await walk(page);
         assert.deepEqual(complaints, []);
-        await page.context().close();
       });
 
     const asked = `/?q=${encodeURIComponent(QUERY)}`;
@@ -201,7 +189,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
         await city.click();
         await page.waitForSelector('.chips');
         assert.equal(await totalOf(page), count);
-        await page.goto(`${service.baseUrl}${asked}&page=2`);
+        await page.goto(`${service().baseUrl}${asked}&page=2`);
         assert.equal(await page.locator('.list').getAttribute('start'), '21');
         await page.fill('#query', 'iphone 13');
         await page.keyboard.press('Enter');

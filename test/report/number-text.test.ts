@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as text from '../../src/report/format.mjs';
-import { clockText, elapsedText, utcText } from '../../src/report/format.mjs';
+import * as text from '../../src/report/format.ts';
+import { clockText, elapsedText, utcText } from '../../src/report/format.ts';
 
 const plain = (shown: string): string => shown.replaceAll('\u00a0', ' ');
 
@@ -28,6 +28,15 @@ test('numbers are formatted for reading', () => {
     [text.durationText(5600), '5.6 s'],
     [text.durationText(125_000), '2 min 05 s'],
     [text.durationText(3_725_000), '1 h 02 min'],
+    [text.durationText(0.04), '0.04 ms'],
+    [text.durationText(4.25), '4.3 ms'],
+    [text.durationText(187_000), '3 min 07 s'],
+    [text.stopwatchText(187_000), '3:07 min'],
+    [text.bytesText(512), '512 B'],
+    [text.bytesText(2048), '2 KiB'],
+    [text.amountText(0), '0'],
+    [text.amountText(0.4), '0.4'],
+    [text.percentText(0.0001), '0.01 %'],
   ];
   for (const [shown, expected] of cases) assert.equal(plain(shown), expected);
 });

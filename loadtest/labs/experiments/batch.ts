@@ -1,4 +1,4 @@
-import { durationText, perSecondText } from '../../../src/report/format.mjs';
+import { durationText, perSecondText } from '../../../src/report/format.ts';
 import { createRandom } from '../../random.ts';
 import { processFile, statFields } from '../../stack/processors.ts';
 import { type Benchmark, benchmark, massImport } from '../kit/benchmark.ts';

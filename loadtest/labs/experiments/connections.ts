@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../../src/report/format.mjs';
+import { bytesText, countText } from '../../../src/report/format.ts';
 import { benchmark } from '../kit/benchmark.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';

@@ -1,4 +1,4 @@
-import { bytesText, durationText } from '../../../src/report/format.mjs';
+import { bytesText, durationText } from '../../../src/report/format.ts';
 import { startRelay } from '../../fault-proxy/relay.ts';
 import { createRandom } from '../../random.ts';
 import { pin } from '../../stack/process.ts';

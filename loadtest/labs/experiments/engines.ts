@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/format.mjs';
+import { countText } from '../../../src/report/format.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { countEffects, seenClaim } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';

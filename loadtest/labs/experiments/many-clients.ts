@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bytesText, countText } from '../../../src/report/format.mjs';
+import { bytesText, countText } from '../../../src/report/format.ts';
 import { createRandom } from '../../random.ts';
 import { processFile } from '../../stack/processors.ts';
 import { benchmark, massImport } from '../kit/benchmark.ts';

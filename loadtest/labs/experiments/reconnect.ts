@@ -1,4 +1,4 @@
-import { countText } from '../../../src/report/format.mjs';
+import { countText } from '../../../src/report/format.ts';
 import type { DrivePlan } from '../kit/driver/plan.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';

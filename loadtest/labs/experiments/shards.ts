@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../../src/report/format.mjs';
+import { bytesText, countText } from '../../../src/report/format.ts';
 import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';

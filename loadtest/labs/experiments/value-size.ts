@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText, perSecondText } from '../../../src/report/format.mjs';
+import { bytesText, countText, durationText, perSecondText } from '../../../src/report/format.ts';
 import { countEffects, seenClaim } from '../kit/claims.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';

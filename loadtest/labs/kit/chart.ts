@@ -1,4 +1,4 @@
-import { UNKNOWN } from '../../../src/report/format.mjs';
+import { UNKNOWN } from '../../../src/report/format.ts';
 import { AREA_INKS, type Ink, LINE_INKS, readableOn } from '../../../src/report/palette.ts';
 import { type Place, pathData } from '../../../src/report/plot/shapes.ts';
 import { h, type TreeElement } from '../../../src/report/tree.ts';

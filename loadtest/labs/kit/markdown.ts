@@ -1,4 +1,4 @@
-import { durationText } from '../../../src/report/format.mjs';
+import { durationText } from '../../../src/report/format.ts';
 import { plotFile } from './chart.ts';
 import { claimCells, holds, isBounded, VERDICT_TEXT, verdictText } from './claims.ts';
 import { type Finding, type FindingRecord, PLOTS, RECORDS } from './finding.ts';

@@ -1,4 +1,4 @@
-import { durationText } from '../../../src/report/format.mjs';
+import { durationText } from '../../../src/report/format.ts';
 import { claimCells, verdictText } from './claims.ts';
 import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts';
 import { cellsOf } from './table.ts';

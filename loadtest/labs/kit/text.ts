@@ -8,7 +8,7 @@ import {
   perSecondText,
   timesText,
   UNKNOWN,
-} from '../../../src/report/format.mjs';
+} from '../../../src/report/format.ts';
 
 /** Characters in measured text that could control a terminal or a page. */
 const UNSEEN = /[\p{Cc}\p{Bidi_Control}\ufffe\uffff]/gu;

@@ -1,4 +1,4 @@
-import { percentText, pointsText } from '../../../src/report/format.mjs';
+import { percentText, pointsText } from '../../../src/report/format.ts';
 import type { Unit } from '../kit/text.ts';
 import type { DeadEngineFigures, StampedeFigures } from './losing.ts';
 import type { Peer } from './peer.ts';

@@ -10,7 +10,7 @@ import {
   runProgram,
   UsageError,
 } from '../../../src/commands/arguments.ts';
-import { amountText, durationText, perSecondText } from '../../../src/report/format.mjs';
+import { amountText, durationText, perSecondText } from '../../../src/report/format.ts';
 import { stopOnSignals } from '../../stack/process.ts';
 import { processorsHere } from '../../stack/processors.ts';
 import { coresOf, inLab, type Lab } from '../kit/lab.ts';

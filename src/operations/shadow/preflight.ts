@@ -1,7 +1,7 @@
 import { ENTRY_VERSION } from '../../cache/codec.ts';
 import type { StoreRef } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { bytesText, percentText } from '../../report/format.mjs';
+import { bytesText, percentText } from '../../report/format.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from '../flush/content.ts';
 import { isConnected, type OpenStore } from './placed-store.ts';

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { createRecordReader, RECORD_ID, type RecordReader, recordId } from '../../report/record-archive.ts';
+import { createRecordReader, RECORD_ID, recordId } from '../../report/record-archive.ts';
 import { amount, share } from '../../schema/fields.ts';
 import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from './figures.ts';
 import type { ReportSummary, ShadowReport } from './shadow.ts';
@@ -27,7 +27,7 @@ const name = () => Type.String({ maxLength: 300 });
 const storeRef = () => Type.Object({ name: name(), fingerprint: name() });
 
 /** A report in a file: its bounds protect every reader, because the file may be damaged or of another version. */
-export const SHADOW_REPORTS: RecordReader<ShadowReport> = createRecordReader(
+export const SHADOW_REPORTS = createRecordReader(
   Type.Object({
     id: Type.String({ pattern: RECORD_ID.source }),
     domain: name(),

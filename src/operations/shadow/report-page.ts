@@ -12,7 +12,7 @@ import {
   withTooltip,
 } from '../../report/components.ts';
 import { reportDocument } from '../../report/document.ts';
-import { countText, durationText, elapsedText, percentText, utcText } from '../../report/format.mjs';
+import { countText, durationText, elapsedText, percentText, utcText } from '../../report/format.ts';
 import { backdrop, panelFigure, signLegend } from '../../report/plot/figure.ts';
 import { timeScale } from '../../report/plot/frame.ts';
 import type { Panel } from '../../report/plot/panel.ts';
@@ -29,15 +29,7 @@ import {
   sidePlots,
 } from './report-plots.ts';
 import type { ShadowReport } from './shadow.ts';
-import {
-  AGREEMENT_ROWS,
-  COPY_ROWS,
-  criterionFigures,
-  criterionName,
-  metOf,
-  SIDE_ROWS,
-  shadowVerdict,
-} from './view.mjs';
+import { AGREEMENT_ROWS, COPY_ROWS, criterionFigures, criterionName, metOf, SIDE_ROWS, shadowVerdict } from './view.ts';
 
 /** The report of a shadow as one HTML page that loads nothing. */
 export function shadowReportPage(report: ShadowReport): string {

@@ -1,4 +1,4 @@
-import { amountText, countText, durationText, percentText, perSecondText, UNKNOWN } from '../../report/format.mjs';
+import { amountText, countText, durationText, percentText, perSecondText, UNKNOWN } from '../../report/format.ts';
 import { curve, highest, type Point, type Slice, type SliceRuns } from '../../report/plot/curve.ts';
 import type { BackdropOptions, Band, Moment } from '../../report/plot/figure.ts';
 import type { TimeSpan } from '../../report/plot/frame.ts';

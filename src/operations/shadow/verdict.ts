@@ -1,4 +1,4 @@
-import { amountText, countText, durationText, percentText, pointsText } from '../../report/format.mjs';
+import { amountText, countText, durationText, percentText, pointsText } from '../../report/format.ts';
 import type { Criterion, ShadowFigures, ShadowSample, ShadowVerdict } from './figures.ts';
 
 interface JudgeOptions {

@@ -1,9 +1,9 @@
+import type { TimeSpan } from './frame.ts';
+
 /** Measurements over time, and the points that are drawn for them. */
 
 /** Data with the time for which it stands, in ms from the begin of the axis. */
-export interface Slice<T> {
-  readonly fromMs: number;
-  readonly toMs: number;
+export interface Slice<T> extends TimeSpan {
   readonly data: T;
 }
 
@@ -11,9 +11,7 @@ export interface Slice<T> {
 export type SliceRuns<T> = readonly (readonly Slice<T>[])[];
 
 /** A value of one period: measured, or joined from several measured values. */
-export interface Point {
-  readonly fromMs: number;
-  readonly toMs: number;
+export interface Point extends TimeSpan {
   readonly value: number;
   /** The lowest and the highest of the joined values. */
   readonly low: number;
@@ -67,7 +65,7 @@ export function condense(
 }
 
 /** The parts of a run that share a point of a condensed curve. */
-export function columnsIn<T extends { readonly fromMs: number; readonly toMs: number }>(
+function columnsIn<T extends TimeSpan>(
   run: readonly T[],
   startMs: number,
   columnMs: number,
@@ -122,9 +120,7 @@ export function atFloor(runs: readonly PointRun[]): readonly PointRun[] {
 }
 
 /** The stacked values of one period: one value per area, from the bottom up. */
-export interface Pile {
-  readonly fromMs: number;
-  readonly toMs: number;
+export interface Pile extends TimeSpan {
   readonly values: readonly number[];
 }
 

@@ -1,12 +1,20 @@
-import { clockText, UNKNOWN } from '../format.mjs';
+import { clockText, UNKNOWN } from '../format.ts';
 import { type Attributes, type Child, h, type TreeElement } from '../tree.ts';
-import { type AxisScale, FRAME_WIDTH, type Frame, percentAcross, STRIP_PX, TIMES_PX, timeTicks } from './frame.ts';
+import {
+  type AxisScale,
+  FRAME_WIDTH,
+  type Frame,
+  percentAcross,
+  percentOf,
+  STRIP_PX,
+  TIMES_PX,
+  type TimeSpan,
+  timeTicks,
+} from './frame.ts';
 import type { LegendEntry, Panel } from './panel.ts';
 
 /** A period with a name, drawn behind the curves. */
-export interface Band {
-  readonly fromMs: number;
-  readonly toMs: number;
+export interface Band extends TimeSpan {
   readonly name: string;
   readonly style: string;
 }
@@ -15,17 +23,15 @@ export interface Band {
 export interface Moment {
   readonly atMs: number;
   readonly style: string;
-  readonly shape: SignShape;
+  readonly shape: keyof typeof SHAPES;
 }
 
-export type SignShape = 'cross' | 'diamond' | 'disc';
-
 /** SVG path data around the origin. */
-const SHAPES: Readonly<Record<SignShape, string>> = {
+const SHAPES = {
   cross: 'M-5-5l10 10M5-5l-10 10',
   diamond: 'M0-6l6 6-6 6-6-6z',
   disc: 'M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z',
-};
+} as const;
 
 /** The parts that all plots of a page share: written once into the page, and drawn in each plot by reference. */
 export interface BackdropOptions {
@@ -44,7 +50,7 @@ const [WIDE_PX, NARROW_PX] = [960, 290];
 const [TIMES_WIDE, TIMES_NARROW] = [12, 6];
 
 /** Ids of the parts of the backdrop; `half` is for plots that are narrow on every screen. */
-function partIds(id: string): Readonly<Record<'bands' | 'names' | 'half' | 'marks' | 'all', string>> {
+function partIds(id: string) {
   return { bands: `${id}-b`, names: `${id}-n`, half: `${id}-h`, marks: `${id}-m`, all: `${id}-a` };
 }
 
@@ -53,7 +59,7 @@ export function backdrop({ id, x, bands, moments, timeText = elapsed }: Backdrop
   const main = moments.filter(({ shape }) => shape !== 'disc');
   const rects = (height: string | number, behind: string): readonly TreeElement[] =>
     bands.map(({ fromMs, toMs, style }) => {
-      const width = `${Math.round(((x.at(toMs) - x.at(fromMs)) / FRAME_WIDTH) * 10_000) / 100}%`;
+      const width = percentOf(x.at(toMs) - x.at(fromMs));
       return h('rect', { class: `${behind}${style}`, x: percentAcross(x, fromMs), width, height })();
     });
   const strip = rects(STRIP_PX, '');
@@ -116,7 +122,6 @@ function times(x: AxisScale, count: number, text: (atMs: number) => string): rea
 }
 
 interface FigureOptions {
-  /** Two plots stand side by side. */
   readonly isHalf?: boolean;
   readonly heading?: 'h3' | 'h4';
   /** The legend shows the values at this time. */
@@ -184,7 +189,9 @@ export function panelDrawing(
       const y = STRIP_PX + frame.y.at(tick);
       return h('line', { class: i === 0 ? 'base' : 'grid', x2: '100%', y1: y, y2: y })();
     }),
-    isEmpty ? nothing(frame) : curves(panel),
+    isEmpty
+      ? h('text', { class: 'nothing', x: '50%', y: STRIP_PX + frame.heightPx / 2 })('nothing was measured')
+      : curves(panel),
     drawnBy(`${names}t`, STRIP_PX + frame.heightPx),
     h('svg', inner)(drawnBy(panel.isDetailed ? ids.all : ids.marks)),
     pointed !== undefined && atMs !== undefined && cursor(frame, atMs),
@@ -196,16 +203,9 @@ function drawnBy(id: string, y?: number): TreeElement {
 }
 
 function curves({ frame, drawn, names }: Panel): Child {
-  const { heightPx } = frame;
-  const stretched = { viewBox: `0 0 ${FRAME_WIDTH} ${heightPx}`, preserveAspectRatio: 'none' };
-  return [
-    h('svg', { y: STRIP_PX, width: '100%', height: heightPx, ...stretched })(drawn),
-    names.length > 0 && h('svg', { y: STRIP_PX, width: '100%', height: heightPx })(names),
-  ];
-}
-
-function nothing(frame: Frame): TreeElement {
-  return h('text', { class: 'nothing', x: '50%', y: STRIP_PX + frame.heightPx / 2 })('nothing was measured');
+  const place = { y: STRIP_PX, width: '100%', height: frame.heightPx };
+  const stretched = { viewBox: `0 0 ${FRAME_WIDTH} ${frame.heightPx}`, preserveAspectRatio: 'none' };
+  return [h('svg', { ...place, ...stretched })(drawn), names.length > 0 && h('svg', place)(names)];
 }
 
 function cursor({ x, heightPx }: Frame, atMs: number): TreeElement {
@@ -229,7 +229,6 @@ function legendList(entries: readonly LegendEntry[], atMs: number | undefined): 
 /** Width of the sample before a name. */
 export const SWATCH_PX: Readonly<Record<LegendEntry['kind'], number>> = { line: 30, area: 14 };
 
-/** The sample before a name, in the style of its curve. */
 export function swatch(kind: LegendEntry['kind'], style: string, place: Attributes = {}): TreeElement {
   const drawn =
     kind === 'line'
@@ -238,7 +237,6 @@ export function swatch(kind: LegendEntry['kind'], style: string, place: Attribut
   return h('svg', { class: 'swatch', width: SWATCH_PX[kind], height: 12, 'aria-hidden': 'true', ...place })(drawn);
 }
 
-/** The sign of a moment, for a legend. */
 export function momentSign({ style, shape }: Omit<Moment, 'atMs'>): TreeElement {
   const sign = h('svg', { x: 8, y: 8, overflow: 'visible' })(h('path', { d: SHAPES[shape] })());
   const drawn = h('g', { class: `moment ${style}` })(sign);

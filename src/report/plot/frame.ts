@@ -39,7 +39,12 @@ export function timeScale({ fromMs, toMs }: TimeSpan): AxisScale {
 
 /** A position as a share of the width, for elements that are not stretched. */
 export function percentAcross(x: AxisScale, atMs: number): string {
-  return `${Math.round((x.at(atMs) / FRAME_WIDTH) * 10_000) / 100}%`;
+  return percentOf(x.at(atMs));
+}
+
+/** A width in units of the drawing as a share of its width. */
+export function percentOf(width: number): string {
+  return `${Math.round((width / FRAME_WIDTH) * 10_000) / 100}%`;
 }
 
 interface LogFrameOptions extends TimeSpan {
@@ -131,7 +136,7 @@ export function roundTicks(max: number, count: number, isWhole = false): readonl
 
 /** Round times within the span, at most `count` + 1. */
 export function timeTicks(fromMs: number, toMs: number, count: number): readonly number[] {
-  const longest = TIME_STEPS_MS[TIME_STEPS_MS.length - 1] ?? 1;
+  const longest = TIME_STEPS_MS.at(-1) ?? 1;
   const neededMs = (toMs - fromMs) / count;
   const stepMs = TIME_STEPS_MS.find((one) => one >= neededMs) ?? Math.ceil(neededMs / longest) * longest;
   const firstMs = Math.ceil(fromMs / stepMs) * stepMs;

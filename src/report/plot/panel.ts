@@ -108,24 +108,26 @@ function seriesDrawn(frame: Frame, { style, runs, isTinted, levels = [] }: Serie
 }
 
 function lineEntry({ style, name, figure, runs = [], levels = [] }: Series, text: Panel['tickText']): LegendEntry {
-  const textAt = (atMs: number): string | undefined => {
-    const value = periodAt(runs, atMs)?.value ?? levels.find(([from, to]) => from <= atMs && atMs <= to)?.[2];
-    return value === undefined ? undefined : text(value);
-  };
-  return { kind: 'line', style, name, figure, textAt };
+  const valueAt = (atMs: number): number | undefined =>
+    periodAt(runs, atMs)?.value ?? levels.find(([from, to]) => from <= atMs && atMs <= to)?.[2];
+  return { kind: 'line', style, name, figure, textAt: known(valueAt, text) };
 }
 
 /** In the order of the areas, from the top down. */
 function areaEntries(stacked: StackedAreas | undefined, text: Panel['tickText']): readonly LegendEntry[] {
   if (stacked === undefined) return [];
   const entries = stacked.areas.map((area, at): LegendEntry => {
-    const textAt = (atMs: number): string | undefined => {
-      const value = periodAt(stacked.runs, atMs)?.values[at];
-      return value === undefined ? undefined : text(value);
-    };
-    return { kind: 'area', ...area, textAt };
+    const valueAt = (atMs: number): number | undefined => periodAt(stacked.runs, atMs)?.values[at];
+    return { kind: 'area', ...area, textAt: known(valueAt, text) };
   });
   return entries.toReversed();
+}
+
+function known(valueAt: (atMs: number) => number | undefined, text: Panel['tickText']): LegendEntry['textAt'] {
+  return (atMs) => {
+    const value = valueAt(atMs);
+    return value === undefined ? undefined : text(value);
+  };
 }
 
 /** The last period that began before a time, in a run that reaches it. */

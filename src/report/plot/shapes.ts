@@ -44,24 +44,15 @@ export function stackNames(
   return areas.flatMap(({ name, style }, at) => {
     const width = (name.length * LETTER_PX * FRAME_WIDTH) / NARROW_PX;
     const room = runs.flatMap((run) => run.flatMap((_, first) => roomFrom(frame, run.slice(first), at, width)));
-    const most = room.reduce<Room | undefined>(
-      (best, one) => (best && heightOf(best) >= heightOf(one) ? best : one),
-      undefined,
-    );
-    if (most === undefined || heightOf(most) < NAME_HEIGHT_PX) return [];
+    const [most] = room.toSorted((a, b) => b.bottom - b.top - (a.bottom - a.top));
+    if (most === undefined) return [];
     const x = `${Math.round(most.centre) / (FRAME_WIDTH / 100)}%`;
     return [h('text', { class: `name on-${style}`, x, y: (most.top + most.bottom) / 2 + 4 })(name)];
   });
 }
 
-interface Room {
-  readonly centre: number;
-  readonly top: number;
-  readonly bottom: number;
-}
-
-/** The room inside the area over `width` from the first pile; empty when the run ends before. */
-function roomFrom(frame: Frame, piles: readonly Pile[], at: number, width: number): readonly Room[] {
+/** The room inside the area over `width` from the first pile; empty when the run ends before or a name is too high. */
+function roomFrom(frame: Frame, piles: readonly Pile[], at: number, width: number) {
   const start = frame.x.at(piles[0]?.fromMs ?? 0);
   let [top, bottom] = [0, frame.heightPx];
   for (const pile of piles) {
@@ -71,10 +62,6 @@ function roomFrom(frame: Frame, piles: readonly Pile[], at: number, width: numbe
     if (frame.x.at(pile.toMs) - start >= width) return [{ centre: start + width / 2, top, bottom }];
   }
   return [];
-}
-
-function heightOf({ top, bottom }: Room): number {
-  return bottom - top;
 }
 
 /** The upper edge of an area: flat over the period of the pile, because its value is a sum over the period. */

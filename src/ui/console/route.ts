@@ -1,4 +1,4 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import {
   contentPolicy,
@@ -8,28 +8,24 @@ import {
   registerFile,
 } from '../../http/transport/static-file.ts';
 import { SHADOW_STYLE } from '../../operations/shadow/report-plots.ts';
-import { PLOT_STYLE, themeStyle } from '../../report/document.ts';
+import { PLOT_STYLE, pageStyle, themeStyle } from '../../report/document.ts';
 import { toHtml } from '../../report/html.ts';
 import { h } from '../../report/tree.ts';
-import { type Assets, assetLinks, readAssets, registerAssets } from '../shared/assets.ts';
+import { type Assets, documentHead, readAssets, registerAssets } from '../shared/assets.ts';
+import { COHORT_STYLE } from './assets/view/cohorts.ts';
 
 /** The only frame is our own empty page, into which the console writes a drill's report. */
 const CONSOLE_POLICY = contentPolicy({ ...OWN_FILES, 'frame-src': "'self'" });
 /** A report has inline styles. It may run no script and fetch nothing. */
 const REPORT_POLICY = contentPolicy({ ...INLINE_STYLES, 'frame-ancestors': "'self'" });
 
-const ASSETS = join(import.meta.dirname, 'assets');
-const SHARED = join(import.meta.dirname, '..', 'shared');
-const STYLES = ['base', 'frame', 'live', 'drill', 'shadow', 'doctor', 'forms'];
-
 /** The operators' console, `GET|HEAD /ops`, and its files under `/ops/assets/`. They need no token; the data does. */
 export function registerOps(app: FastifyInstance): void {
   const assets = readAssets({
     prefix: '/ops/assets',
-    entry: join(ASSETS, `main${extname(import.meta.filename)}`),
-    styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
-    style: `${themeStyle()}${PLOT_STYLE}${SHADOW_STYLE}`,
-    icon: join(SHARED, 'icon.svg'),
+    folder: join(import.meta.dirname, 'assets'),
+    styles: ['base', 'frame', 'live', 'drill', 'forms'],
+    rules: [pageStyle(), themeStyle(), PLOT_STYLE, SHADOW_STYLE, COHORT_STYLE].join('\n'),
   });
 
   for (const [url, html, policy] of [
@@ -44,13 +40,7 @@ export function registerOps(app: FastifyInstance): void {
 
 /** The console before its script runs. Without scripts it shows only a notice. */
 function consoleHtml(assets: Assets): string {
-  const head = h('head')(
-    h('meta', { charset: 'utf-8' })(),
-    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
-    h('meta', { name: 'color-scheme', content: 'light dark' })(),
-    h('title')('serpcache operations'),
-    assetLinks(assets),
-  );
+  const head = documentHead('serpcache operations', assets);
   const body = h('body')(
     h('div', { id: 'app' })(
       h('noscript')('The console needs scripts. The same can be done with `serpcache` in a shell.'),

@@ -1,7 +1,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { MissReason } from '../../cache/events.ts';
+import { DEMO_SEARCHES } from '../../catalogue/demo.ts';
+import type { Settings } from '../../config/settings.ts';
 import { problemOf } from '../../http/problems.ts';
 import { ABORTED, beginServerSpan, domainLabel, endServerSpan, outcomeOf } from '../../http/search-api/exchange.ts';
+import type { PageContext } from '../../http/search-api/public-server.ts';
 import { cacheStatus } from '../../http/search-api/response-headers.ts';
 import { createRecentCache } from '../../http/transport/content-coding.ts';
 import { problemResponse } from '../../http/transport/problem.ts';
@@ -13,8 +16,8 @@ import { prepareSearch } from '../../search/key.ts';
 import type { Outcome } from '../../search/outcome.ts';
 import type { Answer } from '../../search/read-path.ts';
 import { formatTraceparent } from '../../search/trace.ts';
-import { type Assets, assetLinks } from '../shared/assets.ts';
-import { isStart, type PageAddress, type Site, searchPairs } from './assets/address.ts';
+import { type Assets, documentHead } from '../shared/assets.ts';
+import { type Example, isStart, type PageAddress, type Site, searchPairs } from './assets/address.ts';
 import {
   type AnswerBody,
   answerFrom,
@@ -25,7 +28,6 @@ import {
 } from './assets/model.ts';
 import { type Provenance, provenanceOf } from './assets/provenance.ts';
 import { columnsView, pageView } from './assets/view/page.ts';
-import type { PageOptions } from './options.ts';
 
 /** The result of the search that the server makes for the first page. */
 export interface FirstPage {
@@ -126,13 +128,7 @@ export function provenanceOfAnswer(answer: Answer, serverMs: number): Provenance
 
 /** The whole document. It can be read without scripts; the script takes it over. */
 export function documentHtml(model: PageModel, assets: Assets): Buffer {
-  const head = h('head')(
-    h('meta', { charset: 'utf-8' })(),
-    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
-    h('meta', { name: 'color-scheme', content: 'light dark' })(),
-    h('title')(documentTitle(model)),
-    assetLinks(assets),
-  );
+  const head = documentHead(documentTitle(model), assets);
   const columns = h('div')();
   const app = h('div', { id: 'app' })(pageView(model, () => columns));
   const body = h('body', { 'data-site': JSON.stringify(model.site) })(app);
@@ -158,4 +154,24 @@ function columnsHtml(model: PageModel, answer: AnswerBody): Buffer {
   const html = Buffer.from(toHtml(columnsView(model, answer)));
   drawn.set(answer, { view, html }, view.length + html.length);
   return html;
+}
+
+export interface PageOptions extends PageContext, PageSettings {}
+
+interface PageSettings {
+  /** Searches offered on the empty page. */
+  readonly examples?: readonly Example[];
+  /** Address of the admin listener's explain, where readers of this page may open it. */
+  readonly explainUrl?: string;
+}
+
+export function pageSettings({ domains, admin, public: { host } }: Settings): PageSettings {
+  const isDemo = domains.every(({ engine }) => engine.kind === 'sqlite' && engine.demo);
+  // When both listeners have the same address, a reader of the page can reach the admin listener too.
+  const isOpen = admin.host === host && admin.token === undefined;
+  const scheme = admin.tls === undefined ? 'http' : 'https';
+  return {
+    examples: isDemo ? DEMO_SEARCHES : undefined,
+    explainUrl: isOpen ? `${scheme}://${admin.host}:${admin.port}/admin/explain` : undefined,
+  };
 }

@@ -1,29 +1,25 @@
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
 import { contentPolicy, documentFields, OWN_FILES, sendCompressed } from '../../http/transport/static-file.ts';
+import { pageStyle } from '../../report/document.ts';
 import { readAssets, registerAssets } from '../shared/assets.ts';
 import { chosenDomain, namesRead, type PageAddress, pageAddress, type Site } from './assets/address.ts';
 import { type Language, pageLanguage, preferredLanguage } from './assets/locale.ts';
-import { documentHtml, type FirstPage, firstPage, refusedPage } from './first-page.ts';
-import type { PageOptions } from './options.ts';
+import { documentHtml, type FirstPage, firstPage, type PageOptions, refusedPage } from './first-page.ts';
 
 /** Forms are sent to the page itself. */
 const FIELDS = documentFields(contentPolicy({ ...OWN_FILES, 'form-action': "'self'" }));
-
-const ASSETS = join(import.meta.dirname, 'assets');
-const SHARED = join(import.meta.dirname, '..', 'shared');
-const STYLES = ['frame', 'answer', 'filters', 'results'];
 
 /** The search page for people, `GET|HEAD /`, and its files under `/assets/page/`. */
 export function registerPage(app: FastifyInstance, options: PageOptions): void {
   const { count, maxUrlBytes } = options;
   const assets = readAssets({
     prefix: '/assets/page',
-    entry: join(ASSETS, `main${extname(import.meta.filename)}`),
-    styles: [join(SHARED, 'theme.css'), ...STYLES.map((name) => join(ASSETS, 'style', `${name}.css`))],
-    icon: join(SHARED, 'icon.svg'),
+    folder: join(import.meta.dirname, 'assets'),
+    styles: ['frame', 'answer', 'filters', 'results'],
+    rules: pageStyle(),
   });
 
   const visit = async (

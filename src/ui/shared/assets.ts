@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { dirname, extname, join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type StaticFile, sendStatic, staticFile } from '../../http/transport/static-file.ts';
 import { h, type TreeElement } from '../../report/tree.ts';
@@ -17,15 +17,15 @@ export interface Assets {
 interface AssetSources {
   /** Address below which they are served, without a slash at its end. */
   readonly prefix: string;
-  /** The module to begin with. */
-  readonly entry: string;
-  /** Files in the order in which they apply. */
+  /** It has the module to begin with, `main`, and the folder `style`. */
+  readonly folder: string;
+  /** Names of its style sheets in the order in which they apply. */
   readonly styles: readonly string[];
-  /** Rules that are no file: those of the plots. They apply after the first file. */
-  readonly style?: string;
-  readonly icon: string;
+  /** Rules that are no file: those of the colours and the plots. They apply after the theme. */
+  readonly rules: string;
 }
 
+const SHARED = import.meta.dirname;
 const BLOCK_COMMENT = /^\s*\/\*\*(?:(?!\*\/)[\s\S])*\*\/\n/gm;
 const IMPORT = /^import \{([^}]*)\} from '([^']+)';$/gm;
 const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
@@ -33,12 +33,14 @@ const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
 const BLANK_LINE = /^[ \t]*\n|^\/\/# sourceMappingURL=.*$/gm;
 
 /** Reads the files once: later changes on disk are not served. */
-export function readAssets({ prefix, entry, styles: [first = '', ...others], style = '', icon }: AssetSources): Assets {
-  const text = (file: string): string => readFileSync(file, 'utf8');
+export function readAssets({ prefix, folder, styles, rules }: AssetSources): Assets {
+  const text = (...file: readonly string[]): string => readFileSync(join(...file), 'utf8');
+  const entry = join(folder, `main${extname(import.meta.filename)}`);
+  const sheets = [text(SHARED, 'theme.css'), rules, ...styles.map((name) => text(folder, 'style', `${name}.css`))];
   const byName = new Map([
     ['main.mjs', staticFile(bundle(entry, javaScriptOf), 'text/javascript; charset=utf-8')],
-    ['main.css', staticFile([text(first), style, ...others.map(text)].join('\n'), 'text/css; charset=utf-8')],
-    ['icon.svg', staticFile(text(icon), 'image/svg+xml')],
+    ['main.css', staticFile(sheets.join('\n'), 'text/css; charset=utf-8')],
+    ['icon.svg', staticFile(text(SHARED, 'icon.svg'), 'image/svg+xml')],
   ]);
   const whole = createHash('sha256');
   for (const { etag } of byName.values()) whole.update(etag);
@@ -60,14 +62,18 @@ function javaScriptOf(file: string): string {
   }
 }
 
-/** The elements of `<head>` that load them. */
-export function assetLinks({ prefix, version }: Assets): readonly TreeElement[] {
+/** The head of a document that loads them. */
+export function documentHead(title: string, { prefix, version }: Assets): TreeElement {
   const base = `${prefix}/${version}`;
-  return [
+  return h('head')(
+    h('meta', { charset: 'utf-8' })(),
+    h('meta', { name: 'viewport', content: 'width=device-width, initial-scale=1' })(),
+    h('meta', { name: 'color-scheme', content: 'light dark' })(),
+    h('title')(title),
     h('link', { rel: 'icon', href: `${base}/icon.svg`, type: 'image/svg+xml' })(),
     h('link', { rel: 'stylesheet', href: `${base}/main.css` })(),
     h('script', { type: 'module', src: `${base}/main.mjs` })(),
-  ];
+  );
 }
 
 /** `GET|HEAD <prefix>/:version/<name>`. */

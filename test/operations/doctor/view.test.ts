@@ -11,7 +11,7 @@ import {
   severityOf,
   skippedViews,
   unseenText,
-} from '../../../src/operations/doctor/view.mjs';
+} from '../../../src/operations/doctor/view.ts';
 
 const withSeverity = (severity: string): Finding => ({ severity }) as Finding;
 const plain = (text: string | undefined): string | undefined => text?.replaceAll('\u00a0', ' ');

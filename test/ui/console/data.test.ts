@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DomainLook } from '../../../src/operations/operations.ts';
-import { amountText } from '../../../src/report/format.mjs';
+import { amountText } from '../../../src/report/format.ts';
 import { toHtml } from '../../../src/report/html.ts';
 import { h } from '../../../src/report/tree.ts';
 import { createHistory, liveCharts } from '../../../src/ui/console/assets/chart-groups.ts';
 import { streamLines } from '../../../src/ui/console/assets/feeds.ts';
 import { consoleAddress, consoleHref } from '../../../src/ui/console/assets/model.ts';
+import { ago } from '../../../src/ui/console/assets/view/components.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
 import { fakeStatus } from '../../fakes/status.ts';
 
@@ -101,6 +102,10 @@ describe('lines of a stream', () => {
     const endless = new ReadableStream<Uint8Array>({ pull: (body) => body.enqueue(Buffer.alloc(2 ** 20, 'x')) });
     await assert.rejects(Array.fromAsync(streamLines(endless)), SyntaxError);
   });
+});
+
+it('an age that is not known is a dash', () => {
+  assert.equal(ago(undefined), '–');
 });
 
 describe('the address', () => {

@@ -6,11 +6,12 @@ import { h } from '../../../src/report/tree.ts';
 import { DOCTOR_ACTIONS, perform } from '../../../src/ui/console/assets/actions.ts';
 import type { DoctorLook } from '../../../src/ui/console/assets/api.ts';
 import { feedsFor } from '../../../src/ui/console/assets/feeds.ts';
-import { consoleAddress, type Model } from '../../../src/ui/console/assets/model.ts';
+import type { Model } from '../../../src/ui/console/assets/model.ts';
 import { doctorView } from '../../../src/ui/console/assets/view/doctor.ts';
 import { announcementsOf, consoleView, tabTitle } from '../../../src/ui/console/assets/view/page.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
+import { consoleModel, feed, wordsIn } from './harness.ts';
 
 const clock = createFakeClock();
 const operations = createFakeOperations({ clock });
@@ -19,29 +20,11 @@ const standing = operations.doctor.standing() ?? assert.fail();
 const history = operations.doctor.history();
 const live = { atMs: clock.wallMs(), domains: operations.watch().look(), drills: [] };
 
-const modelOf = (doctor: DoctorLook | undefined, changes: Partial<Model> = {}): Model => ({
-  address: consoleAddress('#/goods/doctor'),
-  connection: { kind: 'live' },
-  ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, feedback: {}, busy: [], live },
-  feeds: doctor === undefined ? {} : { doctor: { path: '/admin/doctor', value: doctor, receivedMs: 0 } },
-  ...changes,
-});
+const modelOf = (doctor: DoctorLook | undefined, changes: Partial<Model> = {}): Model =>
+  consoleModel('#/goods/doctor', { live, feeds: { doctor: doctor && feed(doctor) }, ...changes });
 const examined = (changes: Partial<DoctorReport> = {}): Model =>
   modelOf({ standing, history }, { examination: { report: { ...report, ...changes } } });
 const htmlOf = (model: Model): string => toHtml(h('div')(doctorView(model)));
-const CHARACTERS: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&amp;': '&',
-};
-/** The words without elements. Spaces inside figures are no-break spaces. */
-const wordsIn = (html: string): string =>
-  html
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/&[^;\s]+;/g, (entity) => CHARACTERS[entity] ?? entity)
-    .replaceAll(/[\s\u00a0]+/g, ' ');
 const words = (model: Model): string => wordsIn(htmlOf(model));
 /** The panel with this id. */
 const panelIn = (model: Model, id: string): string =>
@@ -134,10 +117,10 @@ describe('the tab of the doctor', () => {
   it('counts findings above info, on every view, and shows no count while there is none', () => {
     assert.equal(tabOf(withCounts(0, 0)), 'Doctor');
     assert.equal(tabOf(withCounts(0, 1)), 'Doctor 1 finding');
-    assert.equal(tabOf({ ...withCounts(1, 2), address: consoleAddress('#/goods/live') }), 'Doctor 3 findings');
+    assert.equal(tabOf({ ...withCounts(1, 2), address: { domain: 'goods', view: 'live' } }), 'Doctor 3 findings');
     assert.equal(tabOf(modelOf(undefined)), 'Doctor');
     for (const view of ['live', 'drills', 'doctor', 'audit'])
-      assert.ok(feedsFor({ ...modelOf(undefined), address: consoleAddress(`#/goods/${view}`) }).some(isOfDoctor));
+      assert.ok(feedsFor(consoleModel(`#/goods/${view}`, { live })).some(({ name }) => name === 'doctor'));
   });
 
   it('a critical finding is in the title of the browser’s tab, and a changed count is announced', () => {
@@ -162,7 +145,10 @@ describe('an examination', () => {
         model = { ...model, ...part };
       },
       api: {
-        ...{ get: refuse, post: refuse, text: refuse, open: refuse },
+        get: refuse,
+        post: refuse,
+        text: refuse,
+        open: refuse,
         ask: (path: string) => {
           asked.push(path);
           return answer.promise as never;
@@ -198,7 +184,3 @@ describe('an examination', () => {
     assert.match(words(model()), /The service cannot be reached\. .* very large values/);
   });
 });
-
-function isOfDoctor({ name }: { readonly name: string }): boolean {
-  return name === 'doctor';
-}

@@ -8,6 +8,7 @@ import { createFakeClock } from '../../fakes/clock.ts';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { previewOf } from '../../fakes/operations-control.ts';
+import { consoleModel, feed } from './harness.ts';
 
 const VIEWS = ['live', 'drills', 'shadow', 'doctor', 'changes', 'popular', 'audit'] as const;
 const CALLER = { reason: 'rehearsal', by: 'ana' };
@@ -46,11 +47,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
   const [first = assert.fail()] = look;
   const placed = { phase: 'committed', active: 'main', other: 'old' } as const;
   const control = { ...first.control, shadow: { candidate: 'old', fraction: 0.5, reads: 1 }, placement: placed };
-  const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
-  return {
-    address: { domain: 'goods', view: 'live' },
-    connection: { kind: 'live' },
-    ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, busy: [] },
+  return consoleModel('#/goods/live', {
     live: { atMs, domains: [{ ...first, control }, ...look.slice(1)], drills: list },
     feeds: {
       halt: feed({ halted: true, domains: [{ domain: 'goods', ...CALLER, atMs }] }),
@@ -72,7 +69,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
     drillDryRun: { ...asked, preview: await drills.preview(asked) },
     flushDryRun: { request: { domain: 'goods', mode: 'drop', fraction: 0.5 }, preview },
     feedback: { flush: { kind: 'done', text: 'done' }, drills: { kind: 'refused', text: 'no' } },
-  };
+  });
 }
 
 /** The view that shows a part of the model. Every view shows the other parts. */

@@ -6,11 +6,12 @@ import type { ShadowStatus } from '../../../src/operations/shadow/shadow.ts';
 import { toHtml } from '../../../src/report/html.ts';
 import { h } from '../../../src/report/tree.ts';
 import { createShadowWatch, feedsFor } from '../../../src/ui/console/assets/feeds.ts';
-import { consoleAddress, type Model, type ShadowCurves } from '../../../src/ui/console/assets/model.ts';
+import type { Model, ShadowCurves } from '../../../src/ui/console/assets/model.ts';
 import { consoleView } from '../../../src/ui/console/assets/view/page.ts';
 import { shadowView } from '../../../src/ui/console/assets/view/shadow.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
+import { consoleModel, feed, wordsIn } from './harness.ts';
 
 const clock = createFakeClock();
 const operations = createFakeOperations({ clock });
@@ -24,23 +25,17 @@ const running = await operations.shadows.status('goods');
 const { shadow, verdict, ...idle } = running;
 assert.ok(shadow !== undefined && verdict !== undefined);
 
-const feed = <T>(value: T) => ({ path: '/x', value, receivedMs: 0 });
-const modelOf = (status: ShadowStatus, summary: object = status): Model => ({
-  address: consoleAddress('#/goods/shadow'),
-  connection: { kind: 'live' },
-  ...{ receivedMs: 0, nowMs: 0, hasToken: true, readOnly: false, feedback: {}, busy: [], live },
-  feeds: {
-    shadows: feed({ domains: [{ ...shadowed, ...summary }] }),
-    shadowStatus: feed(status),
-    shadowReports: feed({ reports: [] }),
-  },
-});
+const modelOf = (status: ShadowStatus, summary: object = status): Model =>
+  consoleModel('#/goods/shadow', {
+    live,
+    feeds: {
+      shadows: feed({ domains: [{ ...shadowed, ...summary }] }),
+      shadowStatus: feed(status),
+      shadowReports: feed({ reports: [] }),
+    },
+  });
 const htmlOf = (status: ShadowStatus): string => toHtml(h('div')(shadowView(modelOf(status))));
-/** The words of the view, without elements. Spaces inside figures are no-break spaces. */
-const words = (status: ShadowStatus): string =>
-  htmlOf(status)
-    .replaceAll(/<[^>]+>/g, ' ')
-    .replaceAll(/[\s\u00a0]+/g, ' ');
+const words = (status: ShadowStatus): string => wordsIn(htmlOf(status));
 const actions = (status: ShadowStatus): readonly string[] =>
   [...htmlOf(status).matchAll(/data-action="([\w-]+)"/g)]
     .map(([, action = '']) => action)
@@ -104,8 +99,8 @@ describe('the shadow view', () => {
   it('is not offered for a domain without candidates, shadow and cut-over', () => {
     const { shadow: _, placement: _placement, ...bare } = { ...shadowed, candidates: [] };
     const links = (summary: object): string => {
-      const model = { ...modelOf(running), address: consoleAddress('#/goods/live') };
-      return toHtml(h('div')(consoleView({ ...model, feeds: { shadows: feed({ domains: [summary as never] }) } })));
+      const shadows = feed({ domains: [summary as never] });
+      return toHtml(h('div')(consoleView(consoleModel('#/goods/live', { live, feeds: { shadows } }))));
     };
     assert.match(links(shadowed), /#\/goods\/shadow/);
     assert.match(links({ ...bare, shadow }), /#\/goods\/shadow/);

@@ -1,65 +1,28 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Journal, Sample } from '../../../src/operations/drills/journal.ts';
-import * as figures from '../../../src/report/format.mjs';
-import { consoleAddress, type Model, runningDrills } from '../../../src/ui/console/assets/model.ts';
+import { type Model, runningDrills } from '../../../src/ui/console/assets/model.ts';
 import { auditView } from '../../../src/ui/console/assets/view/changes.ts';
 import { cohortRatios } from '../../../src/ui/console/assets/view/cohorts.ts';
 import { drillsView } from '../../../src/ui/console/assets/view/drills.ts';
-import { ago } from '../../../src/ui/console/assets/view/format.ts';
 import { announcedChanges, announcementsOf, drillStripView } from '../../../src/ui/console/assets/view/page.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
 import { FAKE_PLANS, journalAt } from '../../fakes/operations-drills.ts';
-
-/** Spaces inside figures are no-break spaces. */
-const plain = (text: string): string => text.replaceAll('\u00a0', ' ');
-
-describe('formatted figures', () => {
-  it('an unknown value is a dash in every unit', () => {
-    const { bytesText, durationText, countText, percentText, amountText, timesText } = figures;
-    for (const format of [ago, bytesText, durationText, countText, percentText, amountText, timesText])
-      assert.equal(format(undefined), '–');
-    assert.equal(countText(Number.NaN), '–');
-  });
-
-  it('a share close to 0 % or to 100 % is not rounded to it', () => {
-    const shares = [0, 0.000_01, 0.0001, 0.5, 0.9999, 1].map(figures.percentText).map(plain);
-    assert.deepEqual(shares, ['0 %', '<0.01 %', '0.01 %', '50 %', '>99.9 %', '100 %']);
-    assert.deepEqual([0, 0.4, 12.6].map(figures.amountText), ['0', '0.4', '12.6']);
-  });
-
-  it('durations and sizes have common units', () => {
-    assert.deepEqual([0.04, 4.25, 42, 4200, 187_000].map(figures.durationText).map(plain), [
-      '0.04 ms',
-      '4.3 ms',
-      '42 ms',
-      '4.2 s',
-      '3 min 07 s',
-    ]);
-    assert.equal(plain(figures.stopwatchText(187_000)), '3:07 min');
-    const sizes = [512, 2048, 300 * 2 ** 20].map(figures.bytesText).map(plain);
-    assert.deepEqual(sizes, ['512 B', '2 KiB', '300 MiB']);
-  });
-});
+import { consoleModel, feed } from './harness.ts';
 
 describe('a drill that is rolled back', () => {
   const drill = {
-    ...{ id: 'd', plan: 'canary', title: 'One key', domains: ['goods'], startedAtMs: 0, here: true },
+    id: 'd',
+    plan: 'canary',
+    title: 'One key',
+    domains: ['goods'],
+    startedAtMs: 0,
+    here: true,
     running: false,
     ending: { ended: { kind: 'aborted', detail: 'Aborted by ana.' } },
   } as const;
-  const model: Model = {
-    ...{
-      address: consoleAddress('#/goods/drills'),
-      connection: { kind: 'live' },
-      receivedMs: 0,
-      nowMs: 0,
-      hasToken: true,
-    },
-    ...{ readOnly: false, drillDryRun: undefined, flushDryRun: undefined, feedback: {}, busy: [] },
-    live: { atMs: 1000, domains: [], drills: [drill] },
-    feeds: { drills: { path: '/admin/drills', value: { drills: [drill] }, receivedMs: 0 } },
-  };
+  const live = { atMs: 1000, domains: [], drills: [drill] };
+  const model = consoleModel('#/goods/drills', { live, feeds: { drills: feed({ drills: [drill], unreadable: [] }) } });
 
   it('is shown nowhere as running, and cannot be aborted', () => {
     for (const view of [drillStripView(model), drillsView(model)]) {
@@ -77,15 +40,8 @@ describe('the audit', () => {
     { atMs: 0, action: 'halt', by: '192.0.2.1', result: 'wrong-token', omitted: 495 },
     { atMs: 0, action: 'halt', by: 'ana from 192.0.2.2', result: 'done' },
   ];
-  const modelAt = (hash: string, next: object): Model => ({
-    address: consoleAddress(hash),
-    connection: { kind: 'live' },
-    receivedMs: 0,
-    nowMs: 0,
-    hasToken: true,
-    ...{ readOnly: false, feedback: {}, busy: [] },
-    feeds: { audit: { path: '/admin/audit', value: { entries, ...next }, receivedMs: 0 } },
-  });
+  const modelAt = (hash: string, next: object): Model =>
+    consoleModel(hash, { feeds: { audit: feed({ entries, ...next }) } });
   const hrefs = (model: Model): readonly string[] =>
     [...JSON.stringify(auditView(model)).matchAll(/"href":"([^"]+)"/g)].map(([, href = '']) => href);
 
@@ -104,17 +60,7 @@ describe('a report that cannot be read', () => {
   it('is shown as text, with its location and the reason', () => {
     const why = '<img src=x onerror=alert(1)>';
     const unreadable = [{ where: 'the control store of goods', why }];
-    const model: Model = {
-      ...{
-        address: consoleAddress('#/goods/drills'),
-        connection: { kind: 'live' },
-        receivedMs: 0,
-        nowMs: 0,
-        hasToken: true,
-      },
-      ...{ readOnly: false, drillDryRun: undefined, flushDryRun: undefined, feedback: {}, busy: [] },
-      feeds: { drills: { path: '/admin/drills', value: { drills: [], unreadable }, receivedMs: 0 } },
-    };
+    const model = consoleModel('#/goods/drills', { feeds: { drills: feed({ drills: [], unreadable }) } });
     const words = JSON.stringify(drillsView(model));
     assert.match(words, /None yet/);
     assert.match(words, /unreadable.*in the control store of goods: <img/);
@@ -148,7 +94,7 @@ describe('cohorts', () => {
     );
     const [control, first] = cohortRatios(journal);
     assert.equal(control?.now, 0.5);
-    assert.equal(plain(first?.name ?? ''), '1 %');
+    assert.equal((first?.name ?? '').replace('\u00a0', ' '), '1 %');
     assert.ok(Math.abs((first?.now ?? 0) - 0.9) < 1e-9);
   });
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Script } from 'node:vm';
 import { SearchError } from '../../../src/resilience/search-error.ts';
 import { type FakePageService, startFakePageService } from '../../e2e/page-harness.ts';
 import { publicServer } from '../../http/harness.ts';
+import { assertFiles, assertStrict } from '../files.ts';
 
 describe('GET /', () => {
   let service: FakePageService;
@@ -15,14 +15,8 @@ describe('GET /', () => {
 
   it('sends a strict policy and nothing inline', async () => {
     const response = await get('/?q=iphone');
-    const policy = response.headers.get('content-security-policy') ?? '';
-    assert.match(policy, /default-src 'none'/);
-    assert.doesNotMatch(policy, /unsafe|\*|data:|https?:/);
-    assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
-    assert.equal(response.headers.get('referrer-policy'), 'no-referrer');
+    await assertStrict(response);
     assert.match(response.headers.get('server-timing') ?? '', /^search;dur=[\d.]+$/);
-    const html = await response.text();
-    assert.doesNotMatch(html, /<style|style=|<script(?![^>]+src=)| on\w+=/);
   });
 
   it('answers HEAD like GET, without the page', async () => {
@@ -123,44 +117,17 @@ describe('GET /', () => {
     assert.match(seen[0] ?? '', /spb/);
     assert.doesNotMatch(seen[0] ?? '', /utm/);
   });
-});
 
-describe('the files of the page', () => {
-  let service: FakePageService;
-  let files: string[];
-  before(async () => {
-    service = await startFakePageService();
-    const html = await (await fetch(service.baseUrl)).text();
-    files = [...html.matchAll(/(?:src|href)="(\/assets\/page\/[^"]+)"/g)].map(([, path = '']) => path);
-  });
-  after(() => service.stop());
+  it('its files are typed, cached permanently and revalidated, and its modules are one script', () =>
+    assertFiles(service.baseUrl, '/'));
 
-  it('are typed, cached permanently under their version, revalidated by a strong tag, and the script can be parsed', async () => {
-    assert.deepEqual(
-      files.map((path) => path.replace(/^.*\//, '')),
-      ['icon.svg', 'main.css', 'main.mjs'],
-    );
-    for (const path of files) {
-      const response = await fetch(service.baseUrl + path);
-      assert.equal(response.status, 200, path);
-      const type = path.endsWith('.mjs') ? /^text\/javascript/ : path.endsWith('.css') ? /^text\/css/ : /^image\/svg/;
-      assert.match(response.headers.get('content-type') ?? '', type);
-      assert.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-      if (path.endsWith('.mjs')) new Script(await response.text());
-      const etag = response.headers.get('etag') ?? '';
-      assert.match(etag, /^"[\w-]{16}(-gz|-br)?"$/);
-      const again = await fetch(service.baseUrl + path, { headers: { 'if-none-match': etag } });
-      assert.equal(again.status, 304);
-    }
-  });
-
-  it('of another release get the current file, which is not cached', async () => {
-    const response = await fetch(`${service.baseUrl}/assets/page/older/main.mjs`);
+  it('files of another release get the current file, which is not cached', async () => {
+    const response = await get('/assets/page/older/main.mjs');
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('cache-control'), 'no-cache');
   });
 
-  it('are the only files served: nothing above or beside their folder is found', async () => {
+  it('these files are the only ones served: nothing above or beside their folder is found', async () => {
     for (const path of [
       'x/../route.ts',
       'x/%2e%2e/route.ts',
@@ -170,7 +137,7 @@ describe('the files of the page', () => {
       'x/..%2froute.ts',
       'x/__proto__',
     ]) {
-      const response = await fetch(`${service.baseUrl}/assets/page/${path}`);
+      const response = await get(`/assets/page/${path}`);
       assert.equal(response.status, 404, path);
       assert.match(response.headers.get('content-type') ?? '', /^application\/problem\+json/);
       const problem = (await response.json()) as { type: string; code: string };

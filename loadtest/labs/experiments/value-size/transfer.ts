@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../../../src/report/format.mjs';
+import { bytesText, countText } from '../../../../src/report/format.ts';
 import { type Benchmark, benchmark, massImport } from '../../kit/benchmark.ts';
 import { driven, p99Of } from '../../kit/driven.ts';
 import type { Driven } from '../../kit/driver/drive.ts';

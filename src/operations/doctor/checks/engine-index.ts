@@ -1,4 +1,4 @@
-import { countText, durationText, percentText } from '../../../report/format.mjs';
+import { countText, durationText, percentText } from '../../../report/format.ts';
 import { HOUR } from '../../../schema/units.ts';
 import { type CheckRule, knownFigures, type Window } from '../check.ts';
 import { type EngineFacts, known } from '../facts.ts';

@@ -1,4 +1,4 @@
-import { countText, durationText, percentText } from '../../../report/format.mjs';
+import { countText, durationText, percentText } from '../../../report/format.ts';
 import { type CheckRule, knownFigures, type Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {

@@ -1,4 +1,4 @@
-import { bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
+import { bytesText, countText, durationText, percentText } from '../../../report/format.ts';
 import { formatDuration } from '../../../schema/units.ts';
 import type { Outcome } from '../../../search/outcome.ts';
 import { DURATION_BOUNDS_MS } from '../../meter/figures.ts';

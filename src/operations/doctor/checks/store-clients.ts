@@ -1,4 +1,4 @@
-import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
+import { amountText, bytesText, countText, durationText, percentText } from '../../../report/format.ts';
 import { MIB } from '../../../schema/units.ts';
 import { type CheckRule, type Details, knownFigures, type Window } from '../check.ts';
 import { known } from '../facts.ts';

@@ -1,4 +1,4 @@
-import { bytesText, countText, perSecondText, timesText } from '../../../report/format.mjs';
+import { bytesText, countText, perSecondText, timesText } from '../../../report/format.ts';
 import type { CheckRule, Window } from '../check.ts';
 import { known, type StoreFacts } from '../facts.ts';
 import {

@@ -1,4 +1,4 @@
-import { countText, durationText, percentText } from '../../../report/format.mjs';
+import { countText, durationText, percentText } from '../../../report/format.ts';
 import type { CheckRule, Window } from '../check.ts';
 import { known, type SlowEntry } from '../facts.ts';
 import {

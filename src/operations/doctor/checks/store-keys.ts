@@ -1,4 +1,4 @@
-import { bytesText, countText, percentText } from '../../../report/format.mjs';
+import { bytesText, countText, percentText } from '../../../report/format.ts';
 import { MIB } from '../../../schema/units.ts';
 import type { CheckRule } from '../check.ts';
 import { type KeyFacts, type KeysFacts, known } from '../facts.ts';

@@ -1,4 +1,4 @@
-import { bytesText, countText, percentText, perSecondText, timesText } from '../../../report/format.mjs';
+import { bytesText, countText, percentText, perSecondText, timesText } from '../../../report/format.ts';
 import { MIB } from '../../../schema/units.ts';
 import type { CheckRule, Window } from '../check.ts';
 import { known } from '../facts.ts';

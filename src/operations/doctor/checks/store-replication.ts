@@ -1,4 +1,4 @@
-import { bytesText, countText } from '../../../report/format.mjs';
+import { bytesText, countText } from '../../../report/format.ts';
 import { MIB } from '../../../schema/units.ts';
 import type { CheckRule, Window } from '../check.ts';
 import {

@@ -1,5 +1,5 @@
 import { note } from '../../../report/components.ts';
-import { countText, durationText } from '../../../report/format.mjs';
+import { countText, durationText } from '../../../report/format.ts';
 import { curve } from '../../../report/plot/curve.ts';
 import { type Band, type Moment, signLegend } from '../../../report/plot/figure.ts';
 import { h, type TreeElement } from '../../../report/tree.ts';

@@ -6,14 +6,14 @@ import {
   pointsText,
   rangeText,
   timesText,
-} from '../../../report/format.mjs';
+} from '../../../report/format.ts';
 import type { CohortFigures, Figures } from '../../meter/figures.ts';
 import { phaseValue } from '../guards.ts';
 import type { DrillPhase } from '../journal.ts';
 import { shareInFlight } from '../metrics-window.ts';
 import type { GuardRule, Plan } from '../plan.ts';
 import { chancePoints } from '../result.ts';
-import { stageHeading, survivalFigures } from '../view.mjs';
+import { stageHeading, survivalFigures } from '../view.ts';
 import { lastStage, samplesOf, type Track } from './track.ts';
 
 export interface Conclusion {

@@ -1,10 +1,10 @@
-import { countText, durationText, percentText, perSecondText } from '../../../report/format.mjs';
+import { countText, durationText, percentText, perSecondText } from '../../../report/format.ts';
 import { atFloor, type Combine, curve, highest, type PointRun, pilesOf } from '../../../report/plot/curve.ts';
 import { constant, type Panel, plotPanel } from '../../../report/plot/panel.ts';
 import type { Outcome } from '../../../search/outcome.ts';
 import type { Sample } from '../journal.ts';
 import { GUARD_FIGURES, type GuardFigure, type Plan } from '../plan.ts';
-import { GUARDS } from '../view.mjs';
+import { GUARDS } from '../view.ts';
 import { cohortCurve, MAX_POINT_MS, MIN_POINT_SEARCHES, type PlotInput, samplesOf, segmentsOf } from './track.ts';
 
 /** All plots of one domain but those of its guards. */

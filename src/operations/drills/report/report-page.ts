@@ -11,13 +11,13 @@ import {
   verdictLine,
 } from '../../../report/components.ts';
 import { reportDocument } from '../../../report/document.ts';
-import { countText, durationText, elapsedText, percentText, pointsText, utcText } from '../../../report/format.mjs';
+import { countText, durationText, elapsedText, percentText, pointsText, utcText } from '../../../report/format.ts';
 import { backdrop, panelFigure } from '../../../report/plot/figure.ts';
 import { timeScale } from '../../../report/plot/frame.ts';
 import { h, type TreeElement } from '../../../report/tree.ts';
 import type { Journal, Mark, Verdict } from '../journal.ts';
 import type { Plan, PlanStage } from '../plan.ts';
-import { drillVerdict, guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalFigures } from '../view.mjs';
+import { drillVerdict, guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalFigures } from '../view.ts';
 import { drillAnnotations, plotKey } from './annotations.ts';
 import { guardPlots, mainPlots } from './plots.ts';
 import { conclusionsTable, dryRun, hypothesisTable, phaseTable, stageTable, timeline } from './tables.ts';

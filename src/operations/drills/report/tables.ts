@@ -8,14 +8,14 @@ import {
   perSecondText,
   UNKNOWN,
   utcText,
-} from '../../../report/format.mjs';
+} from '../../../report/format.ts';
 import { medianOf } from '../../../report/plot/curve.ts';
 import { type Child, h, type TreeElement } from '../../../report/tree.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { Figures } from '../../meter/figures.ts';
 import type { Journal, Mark } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { guardRuleText, guardText, markOf, STAGE_COLUMNS, stageRows } from '../view.mjs';
+import { guardRuleText, guardText, markOf, STAGE_COLUMNS, stageRows } from '../view.ts';
 import { type Conclusion, conclusionsOf, type TestedGuard, testedGuards } from './conclusions.ts';
 import { type Segment, segmentsOf, type Track } from './track.ts';
 

@@ -3,7 +3,7 @@ import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
 import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
-import { stageName } from '../view.mjs';
+import { stageName } from '../view.ts';
 
 /** One domain's part of a journal, in order of time. All tables and plots of the domain are drawn from it. */
 export interface Track {

@@ -73,7 +73,6 @@ export const DOCTOR_ACTIONS: Actions = {
       const { report } = await api.ask<{ readonly report: Report }>('/admin/doctor/examination');
       set({ examination: { report } });
       refresh('doctor');
-      return undefined;
     },
   },
 };

@@ -1,59 +1,36 @@
 import type { AuditEntry } from '../../../operations/audit/audit.ts';
 import type { HistoryLine, Standing } from '../../../operations/doctor/report.ts';
-import type { DrillSummary, UnreadableReport } from '../../../operations/drills/drills.ts';
+import type { DrillSummary, HaltState, ListedDrills } from '../../../operations/drills/drills.ts';
 import type { Plan } from '../../../operations/drills/plan.ts';
+import type { SuppressedList } from '../../../operations/flush/answers.ts';
 import type { Erasure } from '../../../operations/flush/flush.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
-import type { ShadowSample } from '../../../operations/shadow/figures.ts';
 import type {
   ReportSummary as ShadowReportSummary,
   ShadowStatus,
   ShadowSummary,
 } from '../../../operations/shadow/shadow.ts';
 import type { WarmUp } from '../../../operations/warm/warm.ts';
+
 export type LiveLine = {
   readonly atMs: number;
   readonly domains: readonly DomainLook[];
   readonly drills: readonly DrillSummary[];
 };
 
-export type Halts = {
-  readonly halted: boolean;
-  readonly domains: readonly {
-    readonly domain: string;
-    readonly reason: string;
-    readonly by: string;
-    readonly atMs: number;
-  }[];
-};
-
-export type Popular = {
-  readonly domain: string;
-  readonly source: 'fleet' | 'process';
-  readonly queries: readonly { readonly search: string; readonly count: number }[];
-};
-
-export type Suppressed = {
-  readonly domain: string;
-  readonly max: number;
-  readonly suppressed: readonly { readonly id: string; readonly atMs: number }[];
-};
-
-export type ShadowSamples = {
-  readonly shadow?: string;
-  readonly total: number;
-  readonly samples: readonly ShadowSample[];
-};
-
 export type DoctorLook = { readonly standing?: Standing; readonly history: readonly HistoryLine[] };
 
 /** The answer of each feed, by the feed's name. */
 export interface FeedValues {
-  readonly halt: Halts;
+  readonly halt: HaltState;
   readonly plans: { readonly plans: readonly Plan[] };
-  readonly drills: { readonly drills: readonly DrillSummary[]; readonly unreadable?: readonly UnreadableReport[] };
-  readonly popular: Popular;
-  readonly suppressed: Suppressed;
+  readonly drills: ListedDrills;
+  readonly popular: {
+    readonly domain: string;
+    readonly source: 'fleet' | 'process';
+    readonly queries: readonly { readonly search: string; readonly count: number }[];
+  };
+  readonly suppressed: SuppressedList;
   readonly flush: { readonly domain: string; readonly erasure?: Erasure };
   readonly warm: { readonly warmUps: readonly WarmUp[] };
   readonly shadows: { readonly domains: readonly ShadowSummary[] };
@@ -65,26 +42,9 @@ export interface FeedValues {
 
 export type Credentials = { readonly token: string; readonly operator: string };
 
-export interface CredentialStore {
-  readonly current: () => Credentials | undefined;
-  readonly set: (credentials: Credentials | undefined) => void;
-  /** Called after a 401 with `used`. Resolves to true when there are other credentials to try. */
-  readonly renew: (used: Credentials | undefined, byOperator: boolean) => Promise<boolean>;
-}
+export type CredentialStore = ReturnType<typeof createCredentialStore>;
 
-/** Each method rejects with a `ApiProblem`. */
-export interface Api {
-  /** A background read; parses JSON. */
-  readonly get: <T>(path: string) => Promise<T>;
-  /** An operator's action; parses JSON. */
-  readonly post: <T>(path: string, body?: object) => Promise<T>;
-  /** An operator's read, which may take as long as a change; parses JSON. */
-  readonly ask: <T>(path: string) => Promise<T>;
-  /** An operator's action; returns the body as text. */
-  readonly text: (path: string) => Promise<string>;
-  /** A body that streams until the signal aborts. */
-  readonly open: (path: string, signal: AbortSignal) => Promise<Response>;
-}
+export type Api = ReturnType<typeof createApi>;
 
 const READ_TIMEOUT_MS = 10_000;
 /** Maximum time of an operator's action: a dry run counts keys on every node, an abort or an examination waits for the stores. */
@@ -94,13 +54,11 @@ const CHANGE_TIMEOUT_MS = 60_000;
 export class ApiProblem extends Error {
   override name = 'ApiProblem';
   readonly code: string;
-  readonly parameter: string | undefined;
 
   /** @param code A code of the API, or `unreachable`, `slow`, `unreadable`, `no-token`, `internal`. */
-  constructor(code: string, detail: string, parameter?: string) {
+  constructor(code: string, detail: string) {
     super(detail);
     this.code = code;
-    this.parameter = parameter;
   }
 }
 
@@ -126,19 +84,20 @@ export function asProblem(error: unknown): ApiProblem {
 export function createCredentialStore(
   prompt: (refused: boolean) => Promise<Credentials | undefined>,
   onChange: () => void,
-): CredentialStore {
+) {
   let current: Credentials | undefined;
   let asking: Promise<Credentials | undefined> | undefined;
   let isDeclined = false;
 
   return {
     current: () => current,
-    set: (next) => {
+    set: (next: Credentials): void => {
       current = next;
       isDeclined = false;
       onChange();
     },
-    renew: async (used, byOperator) => {
+    /** Called after a 401 with `used`. Resolves to true when there are other credentials to try. */
+    renew: async (used: Credentials | undefined, byOperator: boolean): Promise<boolean> => {
       if (current !== used) return current !== undefined;
       // The console's own reads, one a second, must not open again the dialog that the operator has just closed.
       if (isDeclined && !byOperator) return false;
@@ -155,10 +114,11 @@ export function createCredentialStore(
 }
 
 /**
+ * Each method rejects with an `ApiProblem`.
  * @param onReadOnly Called with true when the service answers without a token, which means that it has none and
  * refuses changes; with false when it asks for a token.
  */
-export function createApi(credentials: CredentialStore, onReadOnly: (readOnly: boolean) => void): Api {
+export function createApi(credentials: CredentialStore, onReadOnly: (readOnly: boolean) => void) {
   const send = async (path: string, init: RequestInit, byOperator: boolean): Promise<Response> => {
     const used = credentials.current();
     const headers = new Headers(init.headers);
@@ -195,21 +155,21 @@ export function createApi(credentials: CredentialStore, onReadOnly: (readOnly: b
   const within = (ms: number) => ({ signal: AbortSignal.timeout(ms) });
 
   return {
-    get: (path) => withProblem(async () => parsed(await send(path, within(READ_TIMEOUT_MS), false))),
-    ask: (path) => withProblem(async () => parsed(await send(path, within(CHANGE_TIMEOUT_MS), true))),
-    text: (path) => withProblem(async () => (await send(path, within(READ_TIMEOUT_MS), true)).text()),
-    post: (path, body = {}) =>
+    /** A background read; parses JSON. */
+    get: <T>(path: string) => withProblem(async () => parsed<T>(await send(path, within(READ_TIMEOUT_MS), false))),
+    /** An operator's read, which may take as long as a change; parses JSON. */
+    ask: <T>(path: string) => withProblem(async () => parsed<T>(await send(path, within(CHANGE_TIMEOUT_MS), true))),
+    /** An operator's read; returns the body as text. */
+    text: (path: string) => withProblem(async () => (await send(path, within(READ_TIMEOUT_MS), true)).text()),
+    /** An operator's action; parses JSON. */
+    post: <T>(path: string, body: object = {}) =>
       withProblem(async () => {
-        const init = {
-          method: 'POST',
-          body: JSON.stringify(body),
-          headers: { 'content-type': 'application/json' },
-          ...within(CHANGE_TIMEOUT_MS),
-        };
-        const response = await send(path, init, true);
-        return parsed(response);
+        const headers = { 'content-type': 'application/json' };
+        const init = { method: 'POST', body: JSON.stringify(body), headers, ...within(CHANGE_TIMEOUT_MS) };
+        return parsed<T>(await send(path, init, true));
       }),
-    open: (path, signal) => withProblem(() => send(path, { signal }, false)),
+    /** A body that streams until the signal aborts. */
+    open: (path: string, signal: AbortSignal) => withProblem(() => send(path, { signal }, false)),
   };
 }
 
@@ -221,11 +181,8 @@ async function parsed<T>(response: Response): Promise<T> {
 /** @param response One with an error status. */
 async function problemIn(response: Response): Promise<ApiProblem> {
   try {
-    const { code, detail, parameter } =
-      await parsed<Readonly<Record<'code' | 'detail' | 'parameter', unknown>>>(response);
-    if (typeof code === 'string' && typeof detail === 'string') {
-      return new ApiProblem(code, detail, typeof parameter === 'string' ? parameter : undefined);
-    }
+    const { code, detail } = await parsed<Readonly<Record<'code' | 'detail', unknown>>>(response);
+    if (typeof code === 'string' && typeof detail === 'string') return new ApiProblem(code, detail);
   } catch {
     // Not a problem document of the service: a proxy's page, or an answer that was cut off.
   }

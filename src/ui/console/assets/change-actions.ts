@@ -1,19 +1,16 @@
+import type { FlushAnswer, PurgeAnswer, SuppressAnswer } from '../../../operations/flush/answers.ts';
 import type { FlushPreview } from '../../../operations/flush/flush.ts';
 import type { WarmUp } from '../../../operations/warm/warm.ts';
 import { capitalized } from '../../../report/components.ts';
-import { percentText } from '../../../report/format.mjs';
+import { percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
-import { domainField, openDialog, reasonField, textIn } from './dialogs.ts';
+import { domainField, openDialog, reasonIn, requiredReason, textIn } from './dialogs.ts';
 import type { FlushBody } from './model.ts';
-import { counted } from './view/format.ts';
+import { counted } from './view/components.ts';
 
 /** The halt of all drills, and the changes of a cache: flushes, purges, suppressions and warm-ups. */
-
-type Done = { readonly revision: number; readonly generation: number };
-
-type Flushed = Done & { readonly affected: { readonly note: string; readonly watch: readonly string[] } };
 
 export const HALT_ACTIONS: Actions = {
   halt: {
@@ -27,10 +24,10 @@ export const HALT_ACTIONS: Actions = {
           h('p')(
             'Every drill of every domain stops and its cache is restored; every shadow ends. None starts until the halt is lifted.',
           ),
-          reasonField('incident 4711'),
+          requiredReason('incident 4711'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       await api.post('/admin/halt', { reason: textIn(answer, 'reason') });
       refresh('halt', 'drills');
       return 'Halted: every drill is stopped and its cache restored.';
@@ -44,10 +41,10 @@ export const HALT_ACTIONS: Actions = {
         submitLabel: 'Lift the halt',
         content: [
           h('p')('Drills may start again. Those that were stopped stay stopped until they are resumed.'),
-          reasonField('incident 4711 is over'),
+          requiredReason('incident 4711 is over'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       await api.post('/admin/halt/lift', { reason: textIn(answer, 'reason') });
       refresh('halt');
       return 'The halt is lifted.';
@@ -64,26 +61,20 @@ export const CHANGE_ACTIONS: Actions = {
       }
       set({ flushDryRun: undefined });
       const { mode, fraction, by } = request;
-      const preview: FlushPreview = await api.post('/admin/flush/preview', {
-        domain,
-        mode,
-        fraction,
-        by,
-      });
+      const preview: FlushPreview = await api.post('/admin/flush/preview', { domain, mode, fraction, by });
       // The service draws the first bucket of a range at random, unless the request names it. With the first bucket of
       // the preview, the flush takes the keys that the preview counted.
       const from = firstBucketOf(preview.ranges);
       const sameKeys = fraction === 1 || from === undefined ? request : { ...request, from };
       set({ flushDryRun: { request: sameKeys, preview } });
       focus('#flush-title');
-      return undefined;
     },
   },
   flush: {
     slot: 'flush-preview',
     run: async ({ api, model, set, refresh }) => {
       const { flushDryRun } = model();
-      if (flushDryRun === undefined) return undefined;
+      if (flushDryRun === undefined) return;
       const { request } = flushDryRun;
       const answer = await openDialog({
         title: `${capitalized(request.mode)} ${percentText(request.fraction)} of ${request.domain}?`,
@@ -91,8 +82,8 @@ export const CHANGE_ACTIONS: Actions = {
         isDanger: true,
         content: flushConsequences(request),
       });
-      if (answer === undefined) return undefined;
-      const { revision, generation, affected } = await api.post<Flushed>('/admin/flush', request);
+      if (answer === undefined) return;
+      const { revision, generation, affected } = await api.post<FlushAnswer>('/admin/flush', request);
       set({ flushDryRun: undefined });
       refresh('flush');
       return `Done: revision ${revision}, generation ${generation}. ${affectedText(affected)}`;
@@ -100,10 +91,10 @@ export const CHANGE_ACTIONS: Actions = {
   },
   purge: {
     run: async ({ api }, { domain, form, clear }) => {
-      const { text, revision, affected } = await api.post<Flushed & { readonly text: string }>('/admin/purge', {
+      const { text, revision, affected } = await api.post<PurgeAnswer>('/admin/purge', {
         domain,
         q: textIn(form, 'q'),
-        ...reasonIn(form),
+        reason: reasonIn(form),
       });
       clear();
       return `Purged “${text}”: revision ${revision}. ${affectedText(affected)}`;
@@ -111,14 +102,8 @@ export const CHANGE_ACTIONS: Actions = {
   },
   suppress: {
     run: async ({ api, refresh }, { domain, form, clear }) => {
-      const ids = [
-        ...new Set(
-          textIn(form, 'ids')
-            .split(/[\s,]+/)
-            .filter((id) => id !== ''),
-        ),
-      ];
-      const { revision } = await api.post<Done>('/admin/suppress', { domain, ids, ...reasonIn(form) });
+      const ids = [...new Set(textIn(form, 'ids').match(/[^\s,]+/g))];
+      const { revision } = await api.post<SuppressAnswer>('/admin/suppress', { domain, ids, reason: reasonIn(form) });
       clear();
       refresh('suppressed');
       return `Suppressed ${counted(ids.length, 'document')}: revision ${revision}.`;
@@ -150,7 +135,7 @@ export const CHANGE_ACTIONS: Actions = {
   },
 };
 
-function affectedText({ note, watch }: Flushed['affected']) {
+function affectedText({ note, watch }: Pick<FlushAnswer['affected'], 'note' | 'watch'>) {
   return `${note} Watch ${watch.join(' and ')}.`;
 }
 
@@ -161,15 +146,10 @@ function flushIn(domain: string, form: FormData): FlushBody {
     domain,
     mode,
     fraction: Number((Number(textIn(form, 'percent')) / 100).toFixed(6)),
-    by: mode === 'erase' ? textIn(form, 'by') : undefined,
+    by: mode === 'erase' ? (textIn(form, 'by') as FlushBody['by']) : undefined,
     indexVersion: mode === 'refresh' && indexVersion !== '' ? indexVersion : undefined,
-    ...reasonIn(form),
+    reason: reasonIn(form),
   };
-}
-
-function reasonIn(form: FormData) {
-  const reason = textIn(form, 'reason');
-  return reason === '' ? {} : { reason };
 }
 
 /**

@@ -3,7 +3,7 @@ import { drillAnnotations } from '../../../operations/drills/report/annotations.
 import { trackOf } from '../../../operations/drills/report/track.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
 import { curvesOf, sidePlots } from '../../../operations/shadow/report-plots.ts';
-import { amountText, countText, durationText, percentText, stopwatchText } from '../../../report/format.mjs';
+import { amountText, countText, durationText, percentText, stopwatchText } from '../../../report/format.ts';
 import { curve, highest, type PointRun, pilesOf, type Slice, type SliceRuns } from '../../../report/plot/curve.ts';
 import type { BackdropOptions, Band } from '../../../report/plot/figure.ts';
 import type { TimeSpan } from '../../../report/plot/frame.ts';
@@ -12,7 +12,7 @@ import type { Outcome } from '../../../search/outcome.ts';
 import type { LiveLine } from './api.ts';
 import type { ShadowCurves } from './model.ts';
 import { cohortRuns, cohortStyle, drilledDomain } from './view/cohorts.ts';
-import { clockTime, minuteTime } from './view/format.ts';
+import { clockTime, minuteTime } from './view/components.ts';
 
 /** The charts of the console: of a domain, by the clock, of a shadow, and of a drill. */
 
@@ -32,7 +32,7 @@ const MAX_MOMENTS = 400;
 /** Lines come one a second. A longer pause is drawn as a gap. */
 const GAP_MS = 2500;
 
-export interface LiveMoment {
+interface LiveMoment {
   readonly atMs: number;
   /** Absent: nothing is known of that time. */
   readonly look?: DomainLook;

@@ -1,8 +1,7 @@
-import type { Child, Tree } from '../../../report/tree.ts';
-import { h } from '../../../report/tree.ts';
+import { type Child, h, type Tree } from '../../../report/tree.ts';
 import { patch } from '../../shared/patch.ts';
 import type { Credentials } from './api.ts';
-import { field } from './view/components.ts';
+import { alertView, field, reasonField } from './view/components.ts';
 
 /** The dialogs: forms that ask the operator, and the frame that shows a report. */
 
@@ -51,18 +50,15 @@ export function openDialog({
   });
 }
 
-/** A required reason. */
-export function reasonField(placeholder: string) {
-  return field('Reason, for the audit', {
-    name: 'reason',
-    required: true,
-    maxlength: '500',
-    autocomplete: 'off',
-    pattern: '.*\\S.*',
-    title: 'Say why.',
-    placeholder,
-  });
+export function requiredReason(placeholder: string) {
+  return reasonField(REASON, { required: true, pattern: '.*\\S.*', title: 'Say why.', placeholder });
 }
+
+export function optionalReason() {
+  return reasonField(REASON);
+}
+
+const REASON = 'Reason, for the audit';
 
 /** A field into which the operator types the name of the domain: one slip must not start such an action. */
 export function domainField(domain: string) {
@@ -82,13 +78,18 @@ export function textIn(form: FormData, name: string): string {
   return typeof value === 'string' ? value.trim() : '';
 }
 
+/** Undefined where the operator gives none. */
+export function reasonIn(form: FormData): string | undefined {
+  return textIn(form, 'reason') || undefined;
+}
+
 /** @param refused A token was given before, and it was wrong. */
 export async function askCredentials(refused: boolean): Promise<Credentials | undefined> {
   const form = await openDialog({
     title: 'Admin token',
     submitLabel: 'Use it',
     content: [
-      refused && h('p', { class: 'notice bad', role: 'alert' })('That token was not accepted.'),
+      refused && alertView('That token was not accepted.'),
       h('p', { class: 'soft' })(
         'The value of ADMIN_TOKEN. It stays in the memory of this page and is forgotten when you close or reload it.',
       ),
@@ -121,7 +122,7 @@ export async function askCredentials(refused: boolean): Promise<Credentials | un
 export function showReport(id: string, html: string) {
   const file = URL.createObjectURL(new Blob([html], { type: 'text/html' }));
   const dialog = createDialog('report-title', [
-    h('div', { class: 'row spread' })(
+    h('div', { class: 'row between' })(
       h('h2', { id: 'report-title' })(`Report of ${id}`),
       h('div', { class: 'row' })(
         h('a', { class: 'button quiet', href: file, download: `${id}.html` })('Save'),

@@ -1,10 +1,11 @@
 import type { DrillPreview } from '../../../operations/drills/drills.ts';
 import type { Journal } from '../../../operations/drills/journal.ts';
-import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.mjs';
-import { amountText, durationText, percentText } from '../../../report/format.mjs';
+import { guardName, guardText, modeText, planDurationMs, stageTitles } from '../../../operations/drills/view.ts';
+import { bullets } from '../../../report/components.ts';
+import { amountText, durationText, percentText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
-import type { Actions } from './actions.ts';
-import { openDialog, reasonField, showReport, textIn } from './dialogs.ts';
+import type { ActionContext, Actions } from './actions.ts';
+import { openDialog, requiredReason, showReport, textIn } from './dialogs.ts';
 import { runningDrills } from './model.ts';
 
 /** The operator's actions for drills: dry run, start, abort, resume, watch and report. */
@@ -20,13 +21,12 @@ export const DRILL_ACTIONS: Actions = {
       const preview: DrillPreview = await api.post('/admin/drills/preview', { plan, domains });
       set({ drillDryRun: { plan, domains, preview } });
       focus('#dry-run-title');
-      return undefined;
     },
   },
   'start-drill': {
-    run: async ({ api, model, set, refresh, watch, focus }, { form }) => {
-      const { drillDryRun } = model();
-      if (drillDryRun === undefined) return undefined;
+    run: async (context, { form }) => {
+      const { drillDryRun } = context.model();
+      if (drillDryRun === undefined) return;
       const { plan, domains, preview } = drillDryRun;
       const reason = textIn(form, 'reason');
       const answer = await openDialog({
@@ -35,13 +35,11 @@ export const DRILL_ACTIONS: Actions = {
         isDanger: true,
         content: drillConsequences(preview, reason),
       });
-      if (answer === undefined) return undefined;
-      const journal: Journal = await api.post('/admin/drills', { plan, domains, reason });
-      set({ drillDryRun: undefined });
-      refresh('drills');
-      watch(journal.id);
-      focus('#watch');
-      return `Started ${journal.id}.`;
+      if (answer === undefined) return;
+      const { id } = await context.api.post<Journal>('/admin/drills', { plan, domains, reason });
+      context.set({ drillDryRun: undefined });
+      showDrill(context, id);
+      return `Started ${id}.`;
     },
   },
   abort: {
@@ -64,22 +62,20 @@ export const DRILL_ACTIONS: Actions = {
   },
   resume: {
     slot: 'drills',
-    run: async ({ api, refresh, watch, focus }, { id }) => {
+    run: async (context, { id }) => {
       const answer = await openDialog({
         title: 'Resume this drill?',
         submitLabel: 'Resume the drill',
         isDanger: true,
         content: [
           h('p')(`${id} goes on from the stage that was not finished, after a new baseline.`),
-          reasonField('the guard was too tight'),
+          requiredReason('the guard was too tight'),
         ],
       });
-      if (answer === undefined) return undefined;
-      const journal: Journal = await api.post(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
-      refresh('drills');
-      watch(journal.id);
-      focus('#watch');
-      return `Resumed as ${journal.id}.`;
+      if (answer === undefined) return;
+      const resumed = await context.api.post<Journal>(`${pathOf(id)}/resume`, { reason: textIn(answer, 'reason') });
+      showDrill(context, resumed.id);
+      return `Resumed as ${resumed.id}.`;
     },
   },
   watch: {
@@ -87,7 +83,6 @@ export const DRILL_ACTIONS: Actions = {
     run: async ({ watch, focus }, { id }) => {
       watch(id);
       focus('#watch');
-      return undefined;
     },
   },
   report: {
@@ -95,10 +90,15 @@ export const DRILL_ACTIONS: Actions = {
     readOnly: true,
     run: async ({ api }, { id }) => {
       showReport(id, await api.text(`${pathOf(id)}/report`));
-      return undefined;
     },
   },
 };
+
+function showDrill({ refresh, watch, focus }: ActionContext, id: string) {
+  refresh('drills');
+  watch(id);
+  focus('#watch');
+}
 
 function drillConsequences({ plan, domains, warnings }: DrillPreview, reason: string) {
   const rollbacks = plan.guards
@@ -125,6 +125,6 @@ function drillConsequences({ plan, domains, warnings }: DrillPreview, reason: st
       ),
       h('li')(`Reason: ${reason}`),
     ),
-    warnings.length > 0 && h('ul', { class: 'notice warnings' })(warnings.map((warning) => h('li')(warning))),
+    bullets(warnings, 'notice warnings'),
   ];
 }

@@ -1,6 +1,16 @@
 import type { Journal } from '../../../operations/drills/journal.ts';
-import type { Api, FeedValues, LiveLine, ShadowSamples } from './api.ts';
-import type { FeedState, Model, ShadowCurves, StreamState, WatchedDrill } from './model.ts';
+import { type Api, ApiProblem, asProblem, type FeedValues, type LiveLine } from './api.ts';
+import {
+  currentDomain,
+  type FeedState,
+  isHalted,
+  type Model,
+  type ShadowCurves,
+  type StreamState,
+  shadowSummary,
+  type View,
+  type WatchedDrill,
+} from './model.ts';
 /** A resource that is read at intervals while a view shows it. */
 export interface Feed {
   readonly name: keyof FeedValues;
@@ -12,9 +22,6 @@ export interface Feed {
   readonly about?: string;
   readonly intervalMs: number;
 }
-
-import { ApiProblem, asProblem } from './api.ts';
-import { currentDomain, isHalted, shadowSummary } from './model.ts';
 
 /** The service sends one line a second: after 5 s without one the connection is dead. */
 const MAX_SILENCE_MS = 5000;
@@ -31,6 +38,10 @@ const MAX_SAMPLES = 4000;
 const MAX_EMPTY_READS = 3;
 /** The service looks every 15 s by default. */
 const DOCTOR_INTERVAL_MS = 5000;
+interface ShadowSamples extends Pick<ShadowCurves, 'shadow' | 'samples'> {
+  readonly total: number;
+}
+
 /** The service takes a sample of a shadow every 2 s. */
 const SHADOW_INTERVAL_MS = 2000;
 /**
@@ -91,13 +102,11 @@ export function followLive({
       const waitMs = retryMs * (0.75 + 0.5 * random());
       retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
       onConnection({ kind: 'lost', why: problem.message, wasLive, retryAtMs: performance.now() + waitMs });
-      await new Promise((resolve) => {
-        const timer = setTimeout(resolve, waitMs);
-        wake = () => {
-          clearTimeout(timer);
-          resolve(undefined);
-        };
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const timer = setTimeout(resolve, waitMs);
+      await promise;
+      clearTimeout(timer);
     }
   };
   void run();
@@ -128,52 +137,39 @@ export async function* streamLines(body: ReadableStream<Uint8Array>): AsyncGener
 export function feedsFor(model: Model): readonly Feed[] {
   const domain = currentDomain(model)?.domain;
   if (domain === undefined) return [];
+  const { view, before } = model.address;
   const query = `domain=${encodeURIComponent(domain)}`;
-  const feeds: Feed[] = [];
-  // The list of views depends on the candidates, which the stream does not carry.
-  feeds.push({ name: 'shadows', path: '/admin/shadow', intervalMs: 30_000 });
-  // Nor does it carry the reason of a halt and its operator.
-  if (isHalted(model) === true) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
-  // The tab of the doctor shows the number of findings on every view.
+  const over = model.verdictSeconds === undefined ? '' : `&for=${model.verdictSeconds}`;
+  const ofView: Readonly<Record<View, readonly Feed[]>> = {
+    live: [],
+    doctor: [],
+    drills: [
+      { name: 'plans', path: '/admin/plans', intervalMs: 60_000 },
+      { name: 'drills', path: '/admin/drills', intervalMs: 3000 },
+    ],
+    shadow: [
+      { name: 'shadowStatus', path: `/admin/shadow/status?${query}${over}`, about: query, intervalMs: 2000 },
+      { name: 'shadowReports', path: '/admin/shadow/reports', intervalMs: 10_000 },
+    ],
+    changes: [
+      { name: 'flush', path: `/admin/flush?${query}`, intervalMs: 2000 },
+      { name: 'suppressed', path: `/admin/suppressed?${query}`, intervalMs: 5000 },
+      { name: 'warm', path: '/admin/warm', intervalMs: 1000 },
+    ],
+    popular: [{ name: 'popular', path: `/admin/popular?${query}&limit=100`, intervalMs: 10_000 }],
+    audit: [
+      before === undefined
+        ? { name: 'audit', path: '/admin/audit?limit=100', intervalMs: 3000 }
+        : // Older entries do not change.
+          { name: 'audit', path: `/admin/audit?limit=100&before=${before}`, intervalMs: 60_000 },
+    ],
+  };
+  // The stream carries neither the candidates, on which the list of views depends, nor the reason of a halt and its
+  // operator. The tab of the doctor shows the number of findings on every view.
+  const feeds: Feed[] = [{ name: 'shadows', path: '/admin/shadow', intervalMs: 30_000 }];
+  if (isHalted(model)) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
   feeds.push({ name: 'doctor', path: '/admin/doctor', intervalMs: DOCTOR_INTERVAL_MS });
-  switch (model.address.view) {
-    case 'live':
-    case 'doctor':
-      break;
-    case 'drills':
-      feeds.push(
-        { name: 'plans', path: '/admin/plans', intervalMs: 60_000 },
-        { name: 'drills', path: '/admin/drills', intervalMs: 3000 },
-      );
-      break;
-    case 'shadow': {
-      const { verdictSeconds } = model;
-      const over = verdictSeconds === undefined ? '' : `&for=${verdictSeconds}`;
-      if (shadowSummary(model, domain) === undefined) break;
-      feeds.push(
-        { name: 'shadowStatus', path: `/admin/shadow/status?${query}${over}`, about: query, intervalMs: 2000 },
-        { name: 'shadowReports', path: '/admin/shadow/reports', intervalMs: 10_000 },
-      );
-      break;
-    }
-    case 'changes':
-      feeds.push(
-        { name: 'flush', path: `/admin/flush?${query}`, intervalMs: 2000 },
-        { name: 'suppressed', path: `/admin/suppressed?${query}`, intervalMs: 5000 },
-        { name: 'warm', path: '/admin/warm', intervalMs: 1000 },
-      );
-      break;
-    case 'popular':
-      feeds.push({ name: 'popular', path: `/admin/popular?${query}&limit=100`, intervalMs: 10_000 });
-      break;
-    case 'audit': {
-      const { before } = model.address;
-      // Older entries do not change.
-      if (before === undefined) feeds.push({ name: 'audit', path: '/admin/audit?limit=100', intervalMs: 3000 });
-      else feeds.push({ name: 'audit', path: `/admin/audit?limit=100&before=${before}`, intervalMs: 60_000 });
-      break;
-    }
-  }
+  if (view !== 'shadow' || shadowSummary(model, domain) !== undefined) feeds.push(...ofView[view]);
   return feeds;
 }
 
@@ -187,8 +183,8 @@ export function createFeeds({
   readonly needed: () => readonly Feed[];
   readonly put: (name: keyof FeedValues, state: FeedState) => void;
 }) {
-  const entries: Map<string, { readonly state: FeedState; readonly about: string; dueMs: number; busy: boolean }> =
-    new Map();
+  type Entry = { readonly state: FeedState; readonly about: string; dueMs: number; busy: boolean };
+  const entries = new Map<string, Entry>();
 
   const read = async ({ name, path, about = path, intervalMs }: Feed) => {
     const before = entries.get(name);
@@ -243,7 +239,7 @@ export function createDrillWatch(api: Api, put: (watched: WatchedDrill) => void)
     busy = true;
     let next: WatchedDrill;
     try {
-      const journal = (await api.get(`/admin/drills/${encodeURIComponent(id)}?samples=${nextSample}`)) as Journal;
+      const journal = await api.get<Journal>(`/admin/drills/${encodeURIComponent(id)}?samples=${nextSample}`);
       const fresh = journal.samples;
       emptyReads = fresh.length === 0 ? emptyReads + 1 : 0;
       const samples = nextSample === 0 ? fresh : [...(before?.samples ?? []), ...fresh].slice(-MAX_SAMPLES);
@@ -294,15 +290,10 @@ export function createShadowWatch({
 
   const read = async (domain: string, known: ShadowCurves['samples']): Promise<ShadowCurves> => {
     const path = `/admin/shadow/samples?domain=${encodeURIComponent(domain)}&from=${known.length}`;
-    const { shadow, total, samples } = (await api.get(path)) as ShadowSamples;
+    const { shadow, total, samples } = await api.get<ShadowSamples>(path);
     // Another shadow has begun, or the service has joined samples.
     if (known.length > 0 && (shadow !== curves.shadow || total < known.length)) return read(domain, []);
-    return {
-      domain,
-      shadow,
-      samples: [...known, ...samples],
-      receivedMs: performance.now(),
-    };
+    return { domain, shadow, samples: [...known, ...samples], receivedMs: performance.now() };
   };
 
   return {

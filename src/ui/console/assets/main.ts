@@ -1,6 +1,5 @@
 import { patch } from '../../shared/patch.ts';
-import type { ActionContext, ActionRequest } from './actions.ts';
-import { DOCTOR_ACTIONS, perform } from './actions.ts';
+import { type ActionContext, type ActionRequest, DOCTOR_ACTIONS, perform } from './actions.ts';
 import { createApi, createCredentialStore } from './api.ts';
 import { CHANGE_ACTIONS, HALT_ACTIONS } from './change-actions.ts';
 import { cohortCharts, createHistory, liveCharts, shadowCharts } from './chart-groups.ts';
@@ -8,8 +7,7 @@ import { createCharts } from './charts.ts';
 import { askCredentials } from './dialogs.ts';
 import { DRILL_ACTIONS } from './drill-actions.ts';
 import { createDrillWatch, createFeeds, createShadowWatch, feedsFor, followLive } from './feeds.ts';
-import type { Model } from './model.ts';
-import { consoleAddress, currentDomain, runningDrills, shadowStatus } from './model.ts';
+import { consoleAddress, currentDomain, type Model, runningDrills, shadowStatus } from './model.ts';
 import { SHADOW_ACTIONS } from './shadow-actions.ts';
 import { announcedChanges, announcementsOf, consoleView, tabTitle } from './view/page.ts';
 

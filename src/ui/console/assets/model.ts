@@ -1,16 +1,15 @@
-import type { FlushMode } from '../../../control/document.ts';
 import type { Report as DoctorReport } from '../../../operations/doctor/report.ts';
 import type { DrillPreview, DrillSummary } from '../../../operations/drills/drills.ts';
 import type { Journal } from '../../../operations/drills/journal.ts';
-import type { FlushPreview } from '../../../operations/flush/flush.ts';
+import type { FlushPreview, FlushRequest } from '../../../operations/flush/flush.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
 import type { ShadowSample } from '../../../operations/shadow/figures.ts';
 import type { ShadowStatus, ShadowSummary } from '../../../operations/shadow/shadow.ts';
 import type { ApiProblem, FeedValues, LiveLine } from './api.ts';
+
 export interface Model {
   readonly address: ConsoleAddress;
   readonly connection: StreamState;
-  /** The last line received. */
   readonly live?: LiveLine;
   /** When it was received, by `performance.now()`. */
   readonly receivedMs?: number;
@@ -19,19 +18,17 @@ export interface Model {
   readonly hasToken: boolean;
   /** The service has no token set, so it refuses every change. */
   readonly readOnly: boolean;
-  /** By the feed's name. */
   readonly feeds: { readonly [K in keyof FeedValues]?: FeedState<FeedValues[K]> };
   readonly watched?: WatchedDrill;
-  readonly shadowCurves?: ShadowCurves | undefined;
+  readonly shadowCurves?: ShadowCurves;
   /** The time that the verdict on a shadow covers; undefined for the service's own choice. */
-  readonly verdictSeconds?: number | undefined;
+  readonly verdictSeconds?: number;
   /** The last one that the operator asked for. */
-  readonly examination?: Examination | undefined;
-  readonly drillDryRun?: DrillDryRun | undefined;
-  readonly flushDryRun?: FlushDryRun | undefined;
+  readonly examination?: { readonly report: DoctorReport };
+  readonly drillDryRun?: { readonly plan: string; readonly domains: readonly string[]; readonly preview: DrillPreview };
+  readonly flushDryRun?: { readonly request: FlushBody; readonly preview: FlushPreview };
   /** The result of the last action, by the slot that shows it. */
   readonly feedback: Readonly<Record<string, Feedback>>;
-  /** Actions in progress. */
   readonly busy: readonly string[];
 }
 
@@ -49,7 +46,6 @@ export type StreamState =
   | { readonly kind: 'live' }
   | { readonly kind: 'lost'; readonly why: string; readonly wasLive: boolean; readonly retryAtMs: number };
 
-/** The drill that is shown. */
 export interface WatchedDrill {
   readonly id: string;
   /** The latest, with the samples read since the drill is shown. */
@@ -58,37 +54,17 @@ export interface WatchedDrill {
   readonly problem?: ApiProblem;
 }
 
-/** The samples of the shadow that is shown. */
 export interface ShadowCurves {
   readonly domain: string;
-  /** Its id. */
   readonly shadow?: string;
   readonly samples: readonly ShadowSample[];
   readonly receivedMs?: number;
   readonly problem?: ApiProblem;
 }
 
-type Examination = { readonly report: DoctorReport };
-
 export type Feedback = { readonly kind: 'done' | 'refused'; readonly text: string };
 
-export type DrillDryRun = {
-  readonly plan: string;
-  readonly domains: readonly string[];
-  readonly preview: DrillPreview;
-};
-
-export type FlushDryRun = { readonly request: FlushBody; readonly preview: FlushPreview };
-
-export type FlushBody = {
-  readonly domain: string;
-  readonly mode: FlushMode;
-  readonly fraction: number;
-  readonly from?: number;
-  readonly by?: string;
-  readonly indexVersion?: string;
-  readonly reason?: string;
-};
+export type FlushBody = FlushRequest & { readonly domain: string; readonly reason?: string };
 
 export interface FeedState<T = unknown> {
   readonly path: string;
@@ -96,7 +72,6 @@ export interface FeedState<T = unknown> {
   readonly value?: T;
   /** When it was read, by `performance.now()`. */
   readonly receivedMs?: number;
-  /** Why the last try failed. */
   readonly problem?: ApiProblem;
 }
 

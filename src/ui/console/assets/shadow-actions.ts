@@ -1,22 +1,17 @@
 import type { Moved, ShadowSummary, Stopped } from '../../../operations/shadow/shadow.ts';
-import { shadowVerdict } from '../../../operations/shadow/view.mjs';
-import { durationText } from '../../../report/format.mjs';
+import { shadowVerdict } from '../../../operations/shadow/view.ts';
+import { durationText } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { ActionContext, Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
-import { domainField, openDialog, reasonField, showReport, textIn } from './dialogs.ts';
+import { domainField, openDialog, optionalReason, reasonIn, requiredReason, showReport, textIn } from './dialogs.ts';
 import { shadowStatus } from './model.ts';
-import { field } from './view/components.ts';
-import { counted } from './view/format.ts';
+import { counted, numberField } from './view/components.ts';
 import { startableStores } from './view/shadow.ts';
 
 /** The operator's actions for shadow traffic: start, change, stop, cut-over, the way back, and reports. */
 
 const SLOT = 'shadow';
-const DEFAULT_PERCENT = 10;
-const DEFAULT_HOURS = 24;
-const MAX_HOURS = 720;
-const MAX_READS = 5;
 
 export const SHADOW_ACTIONS: Actions = {
   'shadow-start': {
@@ -34,24 +29,21 @@ export const SHADOW_ACTIONS: Actions = {
               stores.map(({ name }) => h('option', { value: name })(name)),
             ),
           ),
-          ...copyFields(DEFAULT_PERCENT / 100, 1),
-          field('Hours until it ends by itself', {
-            name: 'hours',
-            type: 'number',
-            min: '0.1',
-            max: String(MAX_HOURS),
-            step: '0.1',
-            required: true,
-            value: String(DEFAULT_HOURS),
-            inputmode: 'decimal',
-          }),
-          anyReasonField(),
+          ...copyFields(0.1, 1),
+          numberField('Hours until it ends by itself', { name: 'hours', min: '0.1', max: '720', step: '0.1' }, 24),
+          optionalReason(),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const candidate = textIn(answer, 'candidate');
       const hours = Number(textIn(answer, 'hours'));
-      await context.api.post('/admin/shadow', { domain, candidate, ...copiesIn(answer), hours, ...reasonIn(answer) });
+      await context.api.post('/admin/shadow', {
+        domain,
+        candidate,
+        ...copiesIn(answer),
+        hours,
+        reason: reasonIn(answer),
+      });
       refresh(context);
       return `The shadow of ${domain} to ${candidate} has begun.`;
     },
@@ -64,10 +56,10 @@ export const SHADOW_ACTIONS: Actions = {
       const answer = await openDialog({
         title: `Change the shadow of ${domain}?`,
         submitLabel: 'Change it',
-        content: [...copyFields(shadow.fraction, shadow.reads), anyReasonField()],
+        content: [...copyFields(shadow.fraction, shadow.reads), optionalReason()],
       });
-      if (answer === undefined) return undefined;
-      await context.api.post('/admin/shadow/change', { domain, ...copiesIn(answer), ...reasonIn(answer) });
+      if (answer === undefined) return;
+      await context.api.post('/admin/shadow/change', { domain, ...copiesIn(answer), reason: reasonIn(answer) });
       refresh(context);
       return 'Changed.';
     },
@@ -75,9 +67,14 @@ export const SHADOW_ACTIONS: Actions = {
   'shadow-stop': {
     slot: SLOT,
     run: async (context, { domain }) => {
-      const answer = await openDialog({ ...stopDialog(statusIn(context)), isDanger: true });
-      if (answer === undefined) return undefined;
-      const { ended, report } = await context.api.post<Stopped>('/admin/shadow/stop', { domain, ...reasonIn(answer) });
+      const { consequence, ...words } = stopWords(statusIn(context));
+      const content = [h('p')(consequence), optionalReason()];
+      const answer = await openDialog({ ...words, content, isDanger: true });
+      if (answer === undefined) return;
+      const { ended, report } = await context.api.post<Stopped>('/admin/shadow/stop', {
+        domain,
+        reason: reasonIn(answer),
+      });
       refresh(context);
       const results = {
         shadow: `The shadow has ended; its report is ${report ?? 'not kept'}.`,
@@ -112,11 +109,11 @@ export const SHADOW_ACTIONS: Actions = {
               h('input', { type: 'checkbox', name: 'force', required: true })(),
               h('span')('Cut over without a favourable verdict'),
             ),
-          reasonField('as full and as fast for a day'),
+          requiredReason('as full and as fast for a day'),
           domainField(domain),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const moved: Moved = await context.api.post('/admin/shadow/cut-over', {
         domain,
         force: answer.get('force') === null ? undefined : true,
@@ -138,10 +135,10 @@ export const SHADOW_ACTIONS: Actions = {
         isDanger: true,
         content: [
           h('p')(`${old} is read first again. It has every page that was written since; ${active.name} stays in use.`),
-          reasonField('the new store is slow at noon'),
+          requiredReason('the new store is slow at noon'),
         ],
       });
-      if (answer === undefined) return undefined;
+      if (answer === undefined) return;
       const moved: Moved = await context.api.post('/admin/shadow/back', { domain, reason: textIn(answer, 'reason') });
       refresh(context);
       return movedText(moved);
@@ -153,7 +150,6 @@ export const SHADOW_ACTIONS: Actions = {
     run: async ({ set, refresh: read }, { id }) => {
       set({ verdictSeconds: Number(id) });
       read('shadowStatus');
-      return undefined;
     },
   },
   'shadow-report': {
@@ -161,7 +157,6 @@ export const SHADOW_ACTIONS: Actions = {
     readOnly: true,
     run: async ({ api }, { id }) => {
       showReport(id, await api.text(`/admin/shadow/reports/${encodeURIComponent(id)}/report`));
-      return undefined;
     },
   },
 };
@@ -180,25 +175,8 @@ function statusIn({ model }: ActionContext) {
 function copyFields(fraction: number, reads: number) {
   const percent = String(Number((fraction * 100).toFixed(4)));
   return [
-    field('Percent of the keys', {
-      name: 'percent',
-      type: 'number',
-      min: '0.01',
-      max: '100',
-      step: 'any',
-      required: true,
-      value: percent,
-      inputmode: 'decimal',
-    }),
-    field('Copies of each read', {
-      name: 'reads',
-      type: 'number',
-      min: '1',
-      max: String(MAX_READS),
-      required: true,
-      value: String(reads),
-      inputmode: 'numeric',
-    }),
+    numberField('Percent of the keys', { name: 'percent', min: '0.01', max: '100', step: 'any' }, percent),
+    numberField('Copies of each read', { name: 'reads', min: '1', max: '5' }, reads),
   ];
 }
 
@@ -209,48 +187,22 @@ function copiesIn(form: FormData) {
   };
 }
 
-function anyReasonField() {
-  return field('Reason, for the audit', { name: 'reason', maxlength: '500', autocomplete: 'off' });
-}
-
-function reasonIn(form: FormData) {
-  const reason = textIn(form, 'reason');
-  return reason === '' ? {} : { reason };
-}
-
-function stopDialog({ domain, shadow, placement, active }: ShadowSummary) {
+function stopWords({ domain, shadow, placement, active }: ShadowSummary) {
   const other = placement?.other?.name ?? 'the old store';
-  const content = (text: string) => [h('p')(text), anyReasonField()];
-  switch (placement?.phase) {
-    case 'prepared':
-      return {
-        title: `Cancel the cut-over of ${domain}?`,
-        submitLabel: 'Cancel the cut-over',
-        content: content(`${active.name} stays the store, and ${other} is no longer written.`),
-      };
-    case 'committed':
-      return {
-        title: `Stop using ${other} for ${domain}?`,
-        submitLabel: `Stop using ${other}`,
-        content: content(
-          `${other} is no longer read or written. Its pages that ${active.name} does not have are lost, and there is no way back.`,
-        ),
-      };
-    default:
-      return shadow === undefined
-        ? {
-            title: `Forget the cut-over of ${domain}?`,
-            submitLabel: 'Forget it',
-            content: content(
-              'Every process then follows its own configuration again. It is refused while they differ.',
-            ),
-          }
-        : {
-            title: `Stop the shadow of ${domain}?`,
-            submitLabel: 'Stop the shadow',
-            content: content('The copies end and the report is kept.'),
-          };
+  if (placement?.phase === 'prepared') {
+    const consequence = `${active.name} stays the store, and ${other} is no longer written.`;
+    return { title: `Cancel the cut-over of ${domain}?`, submitLabel: 'Cancel the cut-over', consequence };
   }
+  if (placement?.phase === 'committed') {
+    const consequence = `${other} is no longer read or written. Its pages that ${active.name} does not have are lost, and there is no way back.`;
+    return { title: `Stop using ${other} for ${domain}?`, submitLabel: `Stop using ${other}`, consequence };
+  }
+  if (shadow === undefined) {
+    const consequence = 'Every process then follows its own configuration again. It is refused while they differ.';
+    return { title: `Forget the cut-over of ${domain}?`, submitLabel: 'Forget it', consequence };
+  }
+  const consequence = 'The copies end and the report is kept.';
+  return { title: `Stop the shadow of ${domain}?`, submitLabel: 'Stop the shadow', consequence };
 }
 
 function movedText({ domain, from, to, preparedMs, processes }: Moved) {

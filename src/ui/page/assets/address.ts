@@ -1,7 +1,7 @@
+import { type Attributes, h } from '../../../report/tree.ts';
 import type { Attribute } from '../../../search/domain.ts';
 import { withBounds } from './filters.ts';
-import type { Language } from './locale.ts';
-import { pageLanguage } from './locale.ts';
+import { type Language, pageLanguage } from './locale.ts';
 
 /** The page's address: reading and writing it, and the search behind it. */
 export interface PageAddress {
@@ -102,8 +102,13 @@ export function pageHref(address: PageAddress) {
 }
 
 /** The same query in another domain. Filters, sort and context belong to a domain and are left out. */
-export function domainHref(address: PageAddress, domain: string) {
-  return pageHref({ ...address, domain, page: '', sort: '', filters: [], context: [] });
+export function inDomain(address: PageAddress, domain: string): PageAddress {
+  return { ...address, domain, page: '', sort: '', filters: [], context: [] };
+}
+
+/** A link that the page's script follows without loading the document again. */
+export function navLink(address: PageAddress, attributes: Attributes = {}) {
+  return h('a', { href: pageHref(address), 'data-nav': true, ...attributes });
 }
 
 /**

@@ -1,8 +1,6 @@
 import { patch } from '../../shared/patch.ts';
-import type { Site } from './address.ts';
-import { isStart, pageAddress, pageHref } from './address.ts';
-import type { Language } from './locale.ts';
-import { pageLanguage } from './locale.ts';
+import { isStart, pageAddress, pageHref, type Site } from './address.ts';
+import { type Language, pageLanguage } from './locale.ts';
 import { messagesIn } from './messages.ts';
 import { documentTitle, fetchAnswer } from './model.ts';
 import { pageView } from './view/page.ts';

@@ -1,243 +1,152 @@
 import type { Attribute } from '../../../search/domain.ts';
-import type { Language } from './locale.ts';
-import { formatNumber } from './locale.ts';
+import { formatNumber, type Language } from './locale.ts';
 import type { Failure } from './model.ts';
 import type { Source } from './provenance.ts';
 
-export type Dictionary = Readonly<Record<string, string>>;
+/** Texts by key, in both languages. */
+type Texts<Key extends string = string> = Readonly<Record<Key, readonly [en: string, ru: string]>>;
 
 export type Messages = (key: string) => string;
 
-const TEXTS: Readonly<Record<Language, Dictionary>> = {
-  en: {
-    skip: 'Skip to the results',
-    search: 'Search',
-    query: 'What to search for',
-    queryLength: 'At most 256 characters',
-    domains: 'Sections',
-    filters: 'Filters',
-    chosen: 'Chosen filters',
-    remove: 'remove the filter',
-    clear: 'Clear all',
-    from: 'from',
-    to: 'to',
-    apply: 'Apply',
-    numberSuchAs: 'A number such as',
-    more: 'More:',
-    sort: 'Sort',
-    relevance: 'By relevance',
-    ascending: 'ascending',
-    descending: 'descending',
-    pages: 'Pages of results',
-    previous: 'Previous',
-    next: 'Next',
-    page: 'Page',
-    onPage: 'page',
-    results: 'Results',
-    empty: 'Nothing found',
-    emptyHint: 'Check the spelling, or try fewer or more general words.',
-    emptyFiltered: 'Nothing fits all the chosen filters. Remove one of them, or clear them all.',
-    elsewhere: 'The same in another section:',
-    beyond: 'There are no results on this page',
-    firstPage: 'Go to the first page',
-    start: 'Search the catalogue',
-    startHint: 'Type a word or two and press Enter. The key / brings you back to the box from anywhere.',
-    examples: 'For example',
-    degraded: 'Some parts of the index did not answer, so this list may be incomplete.',
-    searching: 'Searching…',
-    again: 'Try again',
-    plainly: 'Search without refinements',
-    soon: 'You can try again in',
-    how: 'How it was found',
-    explain: 'Explain this answer',
-    inAll: 'in all',
-    onServer: 'on the server',
-    inEngine: 'in the engine',
-    freshFor: 'Fresh for another',
-    staleFor: 'Stale for',
-    about: 'A cached search service: every page says where its answer came from.',
-    docs: 'API reference',
-    ready: 'State of the service',
-    'at-l1': 'Memory',
-    'at-l2': 'Store',
-    'at-engine': 'Engine',
-    'at-lifeboat': 'Reserve index',
-    'did-had': 'had the answer',
-    'did-had-stale': 'had a stale answer',
-    'did-missed': 'had no answer',
-    'did-kept': 'had no answer, keeps this one',
-    'did-computed': 'computed it',
-    'did-shared': 'computed it once for several requests',
-    'did-refreshes': 'is computing a new one',
-    'did-failed': 'could not answer',
-  },
-  ru: {
-    skip: 'К результатам',
-    search: 'Найти',
-    query: 'Что искать',
-    queryLength: 'Не больше 256 символов',
-    domains: 'Разделы',
-    filters: 'Фильтры',
-    chosen: 'Выбранные фильтры',
-    remove: 'убрать фильтр',
-    clear: 'Сбросить все',
-    from: 'от',
-    to: 'до',
-    apply: 'Применить',
-    numberSuchAs: 'Число, например',
-    more: 'Ещё',
-    sort: 'Порядок',
-    relevance: 'По релевантности',
-    ascending: 'по возрастанию',
-    descending: 'по убыванию',
-    pages: 'Страницы результатов',
-    previous: 'Назад',
-    next: 'Вперёд',
-    page: 'Страница',
-    onPage: 'страница',
-    results: 'Результаты',
-    empty: 'Ничего не нашлось',
-    emptyHint: 'Проверьте, нет ли опечатки, возьмите слова короче или общее.',
-    emptyFiltered: 'Под все выбранные фильтры ничего не подходит. Уберите один из них или сбросьте все.',
-    elsewhere: 'То же в другом разделе:',
-    beyond: 'На этой странице результатов нет',
-    firstPage: 'Перейти на первую страницу',
-    start: 'Поиск по каталогу',
-    startHint: 'Наберите слово-другое и нажмите Enter. Клавиша / отовсюду возвращает в строку поиска.',
-    examples: 'Например',
-    degraded: 'Часть индекса не ответила, поэтому список может быть неполным.',
-    searching: 'Ищем…',
-    again: 'Повторить',
-    plainly: 'Искать без уточнений',
-    soon: 'Повторить можно через',
-    how: 'Как нашли',
-    explain: 'Объяснить этот ответ',
-    inAll: 'всего',
-    onServer: 'на сервере',
-    inEngine: 'в движке',
-    freshFor: 'Свежий ещё',
-    staleFor: 'Устарел на',
-    about: 'Поиск с кэшем: каждая страница говорит, откуда взят её ответ.',
-    docs: 'Описание API',
-    ready: 'Состояние сервиса',
-    'at-l1': 'Память',
-    'at-l2': 'Хранилище',
-    'at-engine': 'Движок',
-    'at-lifeboat': 'Запасной индекс',
-    'did-had': 'ответ здесь был',
-    'did-had-stale': 'был устаревший ответ',
-    'did-missed': 'ответа не было',
-    'did-kept': 'ответа не было, теперь есть',
-    'did-computed': 'вычислил ответ',
-    'did-shared': 'вычислил ответ один раз для нескольких запросов',
-    'did-refreshes': 'вычисляет новый',
-    'did-failed': 'не смог ответить',
-  },
+const TEXTS: Texts = {
+  skip: ['Skip to the results', 'К результатам'],
+  search: ['Search', 'Найти'],
+  query: ['What to search for', 'Что искать'],
+  queryLength: ['At most 256 characters', 'Не больше 256 символов'],
+  domains: ['Sections', 'Разделы'],
+  filters: ['Filters', 'Фильтры'],
+  chosen: ['Chosen filters', 'Выбранные фильтры'],
+  remove: ['remove the filter', 'убрать фильтр'],
+  clear: ['Clear all', 'Сбросить все'],
+  from: ['from', 'от'],
+  to: ['to', 'до'],
+  apply: ['Apply', 'Применить'],
+  numberSuchAs: ['A number such as', 'Число, например'],
+  more: ['More:', 'Ещё'],
+  sort: ['Sort', 'Порядок'],
+  relevance: ['By relevance', 'По релевантности'],
+  ascending: ['ascending', 'по возрастанию'],
+  descending: ['descending', 'по убыванию'],
+  pages: ['Pages of results', 'Страницы результатов'],
+  previous: ['Previous', 'Назад'],
+  next: ['Next', 'Вперёд'],
+  page: ['Page', 'Страница'],
+  onPage: ['page', 'страница'],
+  results: ['Results', 'Результаты'],
+  empty: ['Nothing found', 'Ничего не нашлось'],
+  emptyHint: [
+    'Check the spelling, or try fewer or more general words.',
+    'Проверьте, нет ли опечатки, возьмите слова короче или общее.',
+  ],
+  emptyFiltered: [
+    'Nothing fits all the chosen filters. Remove one of them, or clear them all.',
+    'Под все выбранные фильтры ничего не подходит. Уберите один из них или сбросьте все.',
+  ],
+  elsewhere: ['The same in another section:', 'То же в другом разделе:'],
+  beyond: ['There are no results on this page', 'На этой странице результатов нет'],
+  firstPage: ['Go to the first page', 'Перейти на первую страницу'],
+  start: ['Search the catalogue', 'Поиск по каталогу'],
+  startHint: [
+    'Type a word or two and press Enter. The key / brings you back to the box from anywhere.',
+    'Наберите слово-другое и нажмите Enter. Клавиша / отовсюду возвращает в строку поиска.',
+  ],
+  examples: ['For example', 'Например'],
+  degraded: [
+    'Some parts of the index did not answer, so this list may be incomplete.',
+    'Часть индекса не ответила, поэтому список может быть неполным.',
+  ],
+  searching: ['Searching…', 'Ищем…'],
+  again: ['Try again', 'Повторить'],
+  plainly: ['Search without refinements', 'Искать без уточнений'],
+  soon: ['You can try again in', 'Повторить можно через'],
+  how: ['How it was found', 'Как нашли'],
+  explain: ['Explain this answer', 'Объяснить этот ответ'],
+  inAll: ['in all', 'всего'],
+  onServer: ['on the server', 'на сервере'],
+  inEngine: ['in the engine', 'в движке'],
+  freshFor: ['Fresh for another', 'Свежий ещё'],
+  staleFor: ['Stale for', 'Устарел на'],
+  about: [
+    'A cached search service: every page says where its answer came from.',
+    'Поиск с кэшем: каждая страница говорит, откуда взят её ответ.',
+  ],
+  docs: ['API reference', 'Описание API'],
+  ready: ['State of the service', 'Состояние сервиса'],
+  'at-l1': ['Memory', 'Память'],
+  'at-l2': ['Store', 'Хранилище'],
+  'at-engine': ['Engine', 'Движок'],
+  'at-lifeboat': ['Reserve index', 'Запасной индекс'],
+  'did-had': ['had the answer', 'ответ здесь был'],
+  'did-had-stale': ['had a stale answer', 'был устаревший ответ'],
+  'did-missed': ['had no answer', 'ответа не было'],
+  'did-kept': ['had no answer, keeps this one', 'ответа не было, теперь есть'],
+  'did-computed': ['computed it', 'вычислил ответ'],
+  'did-shared': ['computed it once for several requests', 'вычислил ответ один раз для нескольких запросов'],
+  'did-refreshes': ['is computing a new one', 'вычисляет новый'],
+  'did-failed': ['could not answer', 'не смог ответить'],
 };
 
-const SOURCES: Readonly<Record<Language, Readonly<Record<Source, string>>>> = {
-  en: {
-    memory: 'from memory',
-    store: 'from the store',
-    engine: 'computed by the engine',
-    shared: 'computed by the engine, shared with another request',
-    stale: 'stale, being refreshed',
-    'stale-after-failure': 'stale: the engine could not answer',
-    lifeboat: 'from the reserve index',
-    unknown: 'origin not stated',
-  },
-  ru: {
-    memory: 'из памяти',
-    store: 'из хранилища',
-    engine: 'вычислено движком',
-    shared: 'вычислено движком вместе с другим запросом',
-    stale: 'устаревший ответ, уже обновляется',
-    'stale-after-failure': 'устаревший ответ: движок не ответил',
-    lifeboat: 'из запасного индекса',
-    unknown: 'источник не указан',
-  },
+const SOURCES: Texts<Source> = {
+  memory: ['from memory', 'из памяти'],
+  store: ['from the store', 'из хранилища'],
+  engine: ['computed by the engine', 'вычислено движком'],
+  shared: ['computed by the engine, shared with another request', 'вычислено движком вместе с другим запросом'],
+  stale: ['stale, being refreshed', 'устаревший ответ, уже обновляется'],
+  'stale-after-failure': ['stale: the engine could not answer', 'устаревший ответ: движок не ответил'],
+  lifeboat: ['from the reserve index', 'из запасного индекса'],
+  unknown: ['origin not stated', 'источник не указан'],
 };
 
-const REASONS: Readonly<Record<Language, Dictionary>> = {
-  en: {
-    bypass: 'an operator asked past the cache',
-    'node-open': 'the store node is taken out of use',
-    'store-down': 'the store cannot be reached',
-    'store-saturated': 'the store is too busy',
-    'store-slow': 'the store took too long',
-    incompatible: 'the kept answer was of another version',
-    corrupt: 'the kept answer was damaged',
-    oversized: 'the kept answer was too large',
-    unsigned: 'the kept answer was not signed by this service',
-    flushed: 'the kept answer was flushed',
-    suppressed: 'the kept answer held a withdrawn document',
-    expired: 'the kept answer was too old',
-    'not-storable': 'such an answer is not kept',
-    unseen: 'nobody had asked this lately',
-    lifeboat: 'the engine could not answer',
-  },
-  ru: {
-    bypass: 'оператор спросил мимо кэша',
-    'node-open': 'узел хранилища временно отключён',
-    'store-down': 'хранилище недоступно',
-    'store-saturated': 'хранилище перегружено',
-    'store-slow': 'хранилище не успело ответить',
-    incompatible: 'хранился ответ другой версии',
-    corrupt: 'хранившийся ответ повреждён',
-    oversized: 'хранившийся ответ слишком велик',
-    unsigned: 'хранившийся ответ не подписан этим сервисом',
-    flushed: 'хранившийся ответ сброшен',
-    suppressed: 'в хранившемся ответе был снятый документ',
-    expired: 'хранившийся ответ устарел',
-    'not-storable': 'такие ответы не хранятся',
-    unseen: 'этого давно никто не спрашивал',
-    lifeboat: 'движок не смог ответить',
-  },
+const REASONS: Texts = {
+  bypass: ['an operator asked past the cache', 'оператор спросил мимо кэша'],
+  'node-open': ['the store node is taken out of use', 'узел хранилища временно отключён'],
+  'store-down': ['the store cannot be reached', 'хранилище недоступно'],
+  'store-saturated': ['the store is too busy', 'хранилище перегружено'],
+  'store-slow': ['the store took too long', 'хранилище не успело ответить'],
+  incompatible: ['the kept answer was of another version', 'хранился ответ другой версии'],
+  corrupt: ['the kept answer was damaged', 'хранившийся ответ повреждён'],
+  oversized: ['the kept answer was too large', 'хранившийся ответ слишком велик'],
+  unsigned: ['the kept answer was not signed by this service', 'хранившийся ответ не подписан этим сервисом'],
+  flushed: ['the kept answer was flushed', 'хранившийся ответ сброшен'],
+  suppressed: ['the kept answer held a withdrawn document', 'в хранившемся ответе был снятый документ'],
+  expired: ['the kept answer was too old', 'хранившийся ответ устарел'],
+  'not-storable': ['such an answer is not kept', 'такие ответы не хранятся'],
+  unseen: ['nobody had asked this lately', 'этого давно никто не спрашивал'],
+  lifeboat: ['the engine could not answer', 'движок не смог ответить'],
 };
 
-const FAILURES: Readonly<Record<Language, Dictionary>> = {
-  en: {
-    overloaded: 'Too many searches at once. The service protects the engine and asks you to wait a little.',
-    busy: 'Too many searches at once. Only what is kept can be shown for the moment.',
-    'over-budget': 'You have asked for a great many new things. Known searches still work; for others, wait a little.',
-    'engine-open': 'The search engine is not well, and the service lets it recover.',
-    'engine-deadline': 'The search engine did not answer in time.',
-    'engine-unavailable': 'The search engine cannot be reached.',
-    'engine-rejected': 'The search engine refused this query.',
-    'invalid-query': 'This query cannot be searched for.',
-    'unknown-domain': 'There is no such section.',
-    'invalid-page': 'There is no such page of results.',
-    'invalid-sort': 'Results cannot be sorted like that.',
-    'invalid-filter': 'One of the filters does not make sense.',
-    'invalid-facet': 'One of the counters does not make sense.',
-    'invalid-highlight': 'The matches cannot be marked like that.',
-    'invalid-context': 'One of the choices does not exist.',
-    'invalid-url': 'This address is damaged.',
-    unreachable: 'The service cannot be reached. Check the connection.',
-    slow: 'The service took too long to answer.',
-    other: 'The service could not answer.',
-  },
-  ru: {
-    overloaded: 'Слишком много запросов сразу. Сервис бережёт движок и просит немного подождать.',
-    busy: 'Слишком много запросов сразу. Пока показываем только то, что сохранено.',
-    'over-budget': 'От вас пришло очень много новых запросов. Известные работают, с остальными подождите немного.',
-    'engine-open': 'Поисковому движку нездоровится, сервис даёт ему прийти в себя.',
-    'engine-deadline': 'Поисковый движок не успел ответить.',
-    'engine-unavailable': 'Поисковый движок недоступен.',
-    'engine-rejected': 'Поисковый движок не принял этот запрос.',
-    'invalid-query': 'Такой запрос искать нельзя.',
-    'unknown-domain': 'Такого раздела нет.',
-    'invalid-page': 'Такой страницы результатов нет.',
-    'invalid-sort': 'В таком порядке результаты не выстроить.',
-    'invalid-filter': 'Один из фильтров не имеет смысла.',
-    'invalid-facet': 'Один из счётчиков не имеет смысла.',
-    'invalid-highlight': 'Совпадения так не отметить.',
-    'invalid-context': 'Одного из выбранных значений не существует.',
-    'invalid-url': 'Этот адрес повреждён.',
-    unreachable: 'Сервис недоступен. Проверьте соединение.',
-    slow: 'Сервис слишком долго не отвечает.',
-    other: 'Сервис не смог ответить.',
-  },
+const FAILURES: Texts = {
+  overloaded: [
+    'Too many searches at once. The service protects the engine and asks you to wait a little.',
+    'Слишком много запросов сразу. Сервис бережёт движок и просит немного подождать.',
+  ],
+  busy: [
+    'Too many searches at once. Only what is kept can be shown for the moment.',
+    'Слишком много запросов сразу. Пока показываем только то, что сохранено.',
+  ],
+  'over-budget': [
+    'You have asked for a great many new things. Known searches still work; for others, wait a little.',
+    'От вас пришло очень много новых запросов. Известные работают, с остальными подождите немного.',
+  ],
+  'engine-open': [
+    'The search engine is not well, and the service lets it recover.',
+    'Поисковому движку нездоровится, сервис даёт ему прийти в себя.',
+  ],
+  'engine-deadline': ['The search engine did not answer in time.', 'Поисковый движок не успел ответить.'],
+  'engine-unavailable': ['The search engine cannot be reached.', 'Поисковый движок недоступен.'],
+  'engine-rejected': ['The search engine refused this query.', 'Поисковый движок не принял этот запрос.'],
+  'invalid-query': ['This query cannot be searched for.', 'Такой запрос искать нельзя.'],
+  'unknown-domain': ['There is no such section.', 'Такого раздела нет.'],
+  'invalid-page': ['There is no such page of results.', 'Такой страницы результатов нет.'],
+  'invalid-sort': ['Results cannot be sorted like that.', 'В таком порядке результаты не выстроить.'],
+  'invalid-filter': ['One of the filters does not make sense.', 'Один из фильтров не имеет смысла.'],
+  'invalid-facet': ['One of the counters does not make sense.', 'Один из счётчиков не имеет смысла.'],
+  'invalid-highlight': ['The matches cannot be marked like that.', 'Совпадения так не отметить.'],
+  'invalid-context': ['One of the choices does not exist.', 'Одного из выбранных значений не существует.'],
+  'invalid-url': ['This address is damaged.', 'Этот адрес повреждён.'],
+  unreachable: ['The service cannot be reached. Check the connection.', 'Сервис недоступен. Проверьте соединение.'],
+  slow: ['The service took too long to answer.', 'Сервис слишком долго не отвечает.'],
+  other: ['The service could not answer.', 'Сервис не смог ответить.'],
 };
 
 /** The rules in Russian; the service states them in English only. */
@@ -254,10 +163,10 @@ const RUSSIAN_HINTS: Readonly<Record<string, string>> = {
 };
 
 export function messagesIn(language: Language): Messages {
-  return (key) => TEXTS[language][key] ?? key;
+  return (key) => textIn(TEXTS, key, language) ?? key;
 }
 
-const RESULTS: Readonly<Record<Language, Dictionary>> = {
+const RESULTS: Readonly<Record<Language, Readonly<Record<string, string>>>> = {
   en: { one: 'result', other: 'results' },
   ru: { one: 'результат', few: 'результата', many: 'результатов', other: 'результата' },
 };
@@ -278,7 +187,8 @@ export function failureDetail(
   attributes: readonly Attribute[],
 ) {
   if (language === 'en') return detail;
-  const hint = textFor(RUSSIAN_HINTS, code);
+  // Codes come from outside, and every object has a `constructor`: only own properties count.
+  const hint = Object.hasOwn(RUSSIAN_HINTS, code) ? RUSSIAN_HINTS[code] : undefined;
   if (hint === undefined) return undefined;
   const names = attributes.filter((attribute) => isAllowed(code, attribute)).map(({ name }) => name);
   const allowed = names.length === 0 ? '' : ` Допустимы: ${names.join(', ')}.`;
@@ -286,22 +196,22 @@ export function failureDetail(
 }
 
 export function sourceText(source: Source, language: Language) {
-  return SOURCES[language][source];
+  return textIn(SOURCES, source, language);
 }
 
 export function reasonText(reason: string, language: Language) {
-  return textFor(REASONS[language], reason) ?? reason;
+  return textIn(REASONS, reason, language) ?? reason;
 }
 
 export function failureText(code: string, language: Language) {
-  return textFor(FAILURES[language], code) ?? FAILURES[language]['other'] ?? code;
+  return textIn(FAILURES, code, language) ?? textIn(FAILURES, 'other', language);
 }
 
 function isAllowed(code: string, { sort, facet }: Attribute) {
   return code === 'invalid-filter' || (code === 'invalid-sort' && sort) || (code === 'invalid-facet' && facet);
 }
 
-/** Codes come from outside, and every object has a `constructor`: only own properties count. */
-function textFor(texts: Dictionary, code: string) {
-  return Object.hasOwn(texts, code) ? texts[code] : undefined;
+/** Undefined for an unknown key; a member that every object inherits is unknown too. */
+function textIn(texts: Texts, key: string, language: Language) {
+  return Object.hasOwn(texts, key) ? texts[key]?.[language === 'en' ? 0 : 1] : undefined;
 }

@@ -1,10 +1,8 @@
 import { shownText } from '../../../report/tree.ts';
-import type { FacetCount, SearchResult } from '../../../search/engine.ts';
-import type { PageAddress, Site } from './address.ts';
-import { searchPairs } from './address.ts';
+import type { ResultPage } from '../../../search/engine.ts';
+import { type PageAddress, type Site, searchPairs } from './address.ts';
 import type { Language } from './locale.ts';
-import type { Provenance } from './provenance.ts';
-import { provenanceOf } from './provenance.ts';
+import { type Provenance, provenanceOf } from './provenance.ts';
 
 /** Everything that one state of the page shows. The server makes it from an answer, the browser from a response. */
 export interface PageModel {
@@ -31,16 +29,12 @@ export interface Failure {
 }
 
 /** The 200 body of `/search`. */
-export interface AnswerBody {
+export interface AnswerBody extends Omit<ResultPage, 'partial'> {
   /** Canonical text. */
   readonly query: string;
   readonly domain: string;
   readonly page: number;
   readonly limit: number;
-  readonly total: number;
-  readonly totalRelation: 'eq' | 'gte';
-  readonly results: readonly SearchResult[];
-  readonly facets: Readonly<Record<string, readonly FacetCount[]>>;
   readonly degraded?: boolean;
 }
 

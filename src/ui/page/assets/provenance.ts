@@ -36,34 +36,18 @@ export function provenanceOf(cacheStatus: string, serverTiming: string, totalMs?
   // The member nearest the origin comes first in the header; the page lists them from the reader's side.
   const tiers = readCacheStatus(cacheStatus).toReversed();
   const { durations, outcome } = readServerTiming(serverTiming);
-  const reason = tiers.find(({ detail }) => detail !== undefined)?.detail;
-  const ttl = tiers.find(({ hit }) => hit)?.ttl;
-  const serverMs = durations.get('total');
-  const engineMs = durations.get('engine');
   return {
     source: outcome === 'lifeboat' ? 'lifeboat' : sourceOf(tiers),
     tiers: tiers.map(factOf),
-    reason,
-    freshForSeconds: ttl,
-    serverMs,
-    engineMs,
+    reason: tiers.find(({ detail }) => detail !== undefined)?.detail,
+    freshForSeconds: tiers.find(({ hit }) => hit)?.ttl,
+    serverMs: durations.get('total'),
+    engineMs: durations.get('engine'),
     totalMs,
   };
 }
 
-export interface Member {
-  readonly tier: 'l1' | 'l2';
-  readonly hit: boolean;
-  readonly stored: boolean;
-  readonly collapsed: boolean;
-  /** The next tier or the engine answered with an error. */
-  readonly failed: boolean;
-  /** Why it forwarded; '' when it did not forward. */
-  readonly forward: string;
-  /** Seconds. */
-  readonly ttl: number | undefined;
-  readonly detail: string | undefined;
-}
+type Member = ReturnType<typeof readCacheStatus>[number];
 
 function sourceOf(tiers: readonly Member[]): Source {
   const hit = tiers.find((member) => member.hit);
@@ -83,20 +67,22 @@ function factOf({ tier, hit, stored, failed, forward, ttl }: Member): TierFact {
 }
 
 /** Reads the part of `Cache-Status` (RFC 9211) that serpcache writes. */
-function readCacheStatus(header: string): Member[] {
+function readCacheStatus(header: string) {
   return header.split(',').flatMap((text) => {
-    const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
-    const tier = name === 'serpcache-l1' ? ('l1' as const) : ('l2' as const);
+    const { name, values } = membersOf(text);
     if (name !== 'serpcache-l1' && name !== 'serpcache-l2') return [];
-    const values = new Map(parameters.map((parameter) => splitAt(parameter, '=')));
+    const tier = name === 'serpcache-l1' ? ('l1' as const) : ('l2' as const);
     return [
       {
         tier,
         hit: values.has('hit'),
         stored: values.has('stored'),
+        /** Why it forwarded; '' when it did not forward. */
         forward: values.get('fwd') ?? '',
+        /** The next tier or the engine answered with an error. */
         failed: Number(values.get('fwd-status') ?? 200) >= 500,
         collapsed: values.has('collapsed'),
+        /** Seconds. */
         ttl: values.has('ttl') ? Number(values.get('ttl')) : undefined,
         detail: values.get('detail')?.replaceAll('"', ''),
       },
@@ -109,8 +95,7 @@ function readServerTiming(header: string): { durations: Map<string, number>; out
   const durations: Map<string, number> = new Map();
   let outcome: string | undefined;
   for (const text of header.split(',')) {
-    const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
-    const values = new Map(parameters.map((parameter) => splitAt(parameter, '=')));
+    const { name, values } = membersOf(text);
     if (name === 'cache') outcome = values.get('desc');
     const duration = Number(values.get('dur'));
     if (Number.isFinite(duration)) durations.set(name, duration);
@@ -118,7 +103,14 @@ function readServerTiming(header: string): { durations: Map<string, number>; out
   return { durations, outcome };
 }
 
-function splitAt(text: string, separator: string): [string, string] {
-  const index = text.indexOf(separator);
-  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+/** A member of a list with its parameters: `name; a=1; b`. */
+function membersOf(text: string) {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim());
+  const values = new Map(
+    parameters.map((parameter): [string, string] => {
+      const [key = '', ...value] = parameter.split('=');
+      return [key, value.join('=')];
+    }),
+  );
+  return { name, values };
 }

@@ -4,7 +4,7 @@ import type { CheckResult, Window } from '../../../../src/operations/doctor/chec
 import { SERVICE_CHECKS } from '../../../../src/operations/doctor/checks/service.ts';
 import type { DomainFacts, Figure, FleetProcess } from '../../../../src/operations/doctor/facts.ts';
 import { DURATION_BOUNDS_MS } from '../../../../src/operations/meter/figures.ts';
-import { GAP } from '../../../../src/report/format.mjs';
+import { GAP } from '../../../../src/report/format.ts';
 import {
   domainWith,
   evidenceOf,

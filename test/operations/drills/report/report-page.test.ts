@@ -11,7 +11,7 @@ import {
   modeText,
   stateText,
   survivalFigures,
-} from '../../../../src/operations/drills/view.mjs';
+} from '../../../../src/operations/drills/view.ts';
 import { toHtml } from '../../../../src/report/html.ts';
 import { h } from '../../../../src/report/tree.ts';
 import { consoleAddress, type Model } from '../../../../src/ui/console/assets/model.ts';

@@ -1,5 +1,5 @@
 import type { Journal, Sample } from '../../../../operations/drills/journal.ts';
-import { stageTitles } from '../../../../operations/drills/view.mjs';
+import { stageTitles } from '../../../../operations/drills/view.ts';
 import type { PointRun } from '../../../../report/plot/curve.ts';
 
 /** The hit ratios of a drill's cohorts while it runs. */
@@ -13,8 +13,14 @@ export const MIN_SEARCHES = 25;
 const MIN_SAMPLES = 4;
 const MAX_SAMPLES = 20;
 
-/** A plan has at most sixteen stages, each with a cohort. The styles repeat; the legend and the table have the names. */
-const COHORT_STYLES = 6;
+/**
+ * The colours of cohorts, as names of `LINE_INKS`. A plan has at most sixteen stages, each with a cohort. The colours
+ * repeat; the legend and the table have the names.
+ */
+const COHORT_INKS = ['flushed', 'queued', 'p50', 'broken', 'recovered', 'noted'] as const;
+
+/** The rules of `cohortStyle`. */
+export const COHORT_STYLE = COHORT_INKS.map((name, i) => `.cohort-${i + 1}{--own:var(--line-${name})}`).join('\n');
 
 /** The domain that the drill works on, or the last one it worked on. */
 export function drilledDomain({ state, samples, domains }: Journal) {
@@ -22,9 +28,7 @@ export function drilledDomain({ state, samples, domains }: Journal) {
 }
 
 /** The hit ratio of each cohort now and in the baseline, control first. Undefined after too few searches. */
-export function cohortRatios(
-  journal: Journal,
-): readonly { readonly name: string; readonly before: number | undefined; readonly now: number | undefined }[] {
+export function cohortRatios(journal: Journal) {
   const own = ownSamples(journal);
   const baseline = own.filter(({ phase }) => phase === 'baseline');
   return cohortNames(journal, own).map((name, at) => ({
@@ -52,7 +56,7 @@ export function cohortRuns(journal: Journal): readonly { readonly name: string; 
 
 /** @param at The cohort; 0 is the control. */
 export function cohortStyle(at: number): string {
-  return at === 0 ? 'control' : `cohort-${((at - 1) % COHORT_STYLES) + 1}`;
+  return at === 0 ? 'control' : `cohort-${((at - 1) % COHORT_INKS.length) + 1}`;
 }
 
 function ownSamples(journal: Journal): readonly Sample[] {

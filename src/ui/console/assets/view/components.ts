@@ -1,30 +1,23 @@
-import type { Child, TreeElement } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+import { amountText, countText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
+import { type Attributes, type Child, h, type TreeElement } from '../../../../report/tree.ts';
 import type { FeedState, Model } from '../model.ts';
 
-/** Elements that several views use: badges, buttons, feedback, panels and tables. */
+/** Elements that several views use: badges, buttons, forms, feedback, panels and tables; and ages and wall times. */
 
 /** A named state: a word, with a shape that shows the level without colour. */
 export function badge(level: 'good' | 'warn' | 'bad' | 'none', ...word: Child[]) {
   return h('span', { class: `badge ${level}` })(...word);
 }
 
-export function stateBadge(state: 'ok' | 'degraded' | 'down' | undefined) {
-  if (state === undefined) return badge('none', 'unknown');
-  return badge(state === 'ok' ? 'good' : state === 'degraded' ? 'warn' : 'bad', state);
-}
+const LEVELS = { ok: 'good', closed: 'good', degraded: 'warn', 'half-open': 'warn', down: 'bad', open: 'bad' } as const;
 
-export function breakerBadge(state: 'closed' | 'open' | 'half-open') {
-  return badge(state === 'closed' ? 'good' : state === 'open' ? 'bad' : 'warn', state);
+/** The state of a part of the service, or of a breaker. */
+export function stateBadge(state: keyof typeof LEVELS | undefined) {
+  return state === undefined ? badge('none', 'unknown') : badge(LEVELS[state] ?? 'none', state);
 }
 
 /** A button that changes the service. While changes are off it can still be focused and pressed, and then says why. */
-export function actionButton(
-  model: Model,
-  action: string,
-  attributes: Readonly<Record<string, string | boolean | undefined>>,
-  ...label: Child[]
-) {
+export function actionButton(model: Model, action: string, attributes: Attributes, label: string) {
   const isBusy = model.busy.includes(action);
   return h('button', {
     type: 'button',
@@ -32,20 +25,48 @@ export function actionButton(
     'aria-disabled': (model.readOnly || isBusy) && 'true',
     title: model.readOnly ? 'Changes are off: set ADMIN_TOKEN and start the service again.' : undefined,
     ...attributes,
-  })(...label);
+  })(label);
 }
 
-/** An input with its label. */
-export function field(label: string, attributes: Parameters<typeof h>[1]) {
+/** A button that changes the console only, or reads: it works while changes are off. */
+export function quietButton(action: string, label: string, attributes: Attributes = {}) {
+  return h('button', { type: 'button', class: 'quiet', 'data-action': action, ...attributes })(label);
+}
+
+/** A form that is sent as an action, and the feedback of the action. */
+export function formView(model: Model, action: string, label: string, fields: readonly Child[], className = '') {
+  const submit = { type: 'submit', class: className, 'data-action': undefined };
+  return [
+    h('form', { class: 'form', 'data-form': action, 'data-key': `form-${action}` })(
+      fields,
+      h('div', { class: 'row' })(actionButton(model, action, submit, label)),
+    ),
+    feedbackView(model, action),
+  ];
+}
+
+export function field(label: string, attributes: Attributes) {
   return h('label')(label, h('input', attributes)());
 }
 
-/** The button that submits a form. */
-export function submitButton(model: Model, form: string, className: string, ...label: Child[]) {
-  return actionButton(model, form, { type: 'submit', class: className, 'data-action': undefined }, ...label);
+/** An input for a required number; without a step for a whole one. */
+export function numberField(
+  label: string,
+  attributes: { readonly name: string; readonly min: string; readonly max: string; readonly step?: string },
+  value: number | string,
+) {
+  const inputmode = attributes.step === undefined ? 'numeric' : 'decimal';
+  return field(label, { ...attributes, type: 'number', required: true, value, inputmode });
 }
 
-/** The feedback of the last action of a slot. */
+export function reasonField(label: string, attributes: Attributes = {}) {
+  return field(label, { name: 'reason', maxlength: '500', autocomplete: 'off', ...attributes });
+}
+
+export function choiceField(attributes: Attributes, key: string, ...label: Child[]) {
+  return h('label', { class: 'choice', 'data-key': key })(h('input', attributes)(), h('span')(...label));
+}
+
 export function feedbackView(model: Model, slot: string) {
   const feedback = model.feedback[slot];
   return h('p', { class: `feedback ${feedback?.kind ?? ''}`, role: 'status' })(feedback?.text ?? '');
@@ -59,23 +80,28 @@ export function errorBoundary<T>(draw: () => T): T | TreeElement {
   try {
     return draw();
   } catch {
-    return h('p', { class: 'notice bad', role: 'alert' })(
-      'This cannot be shown: what was read is not what this console expects.',
-    );
+    return alertView('This cannot be shown: what was read is not what this console expects.');
   }
+}
+
+export function alertView(...text: Child[]) {
+  return h('p', { class: 'notice bad', role: 'alert' })(...text);
+}
+
+export function softView(...text: Child[]) {
+  return h('p', { class: 'soft' })(...text);
 }
 
 /** Shows the value of a feed: "Reading…" before the first, and the problem when the value is old or missing. */
 export function feedView<T>(model: Model, feed: FeedState<T> | undefined, view: (value: T) => Child): Child {
-  if (feed === undefined || (feed.value === undefined && feed.problem === undefined))
-    return h('p', { class: 'soft' })('Reading…');
+  if (feed === undefined || (feed.value === undefined && feed.problem === undefined)) return softView('Reading…');
   const { value, problem } = feed;
   const age =
     feed.receivedMs === undefined
       ? ''
       : ` What is shown is ${Math.round((model.nowMs - feed.receivedMs) / 1000)} s old.`;
   return [
-    problem !== undefined && h('p', { class: 'notice bad', role: 'alert' })(problem.message, age),
+    problem !== undefined && alertView(problem.message, age),
     value !== undefined && errorBoundary(() => view(value)),
   ];
 }
@@ -84,7 +110,12 @@ export function panel(id: string, title: string, ...content: Child[]) {
   return h('section', { class: 'panel', 'data-key': id, 'aria-labelledby': id })(h('h2', { id })(title), ...content);
 }
 
-/** A scrollTable that may be wider than a phone: it scrolls by itself, also by keyboard. */
+/** A table of many rows, which are cards on a phone; a sentence when it is empty. */
+export function listTable(none: string, label: string, heads: readonly Child[], rows: readonly (readonly Child[])[]) {
+  return rows.length === 0 ? softView(none) : scrollTable(label, heads, rows, 'wide');
+}
+
+/** A table that may be wider than a phone: it scrolls by itself, also by keyboard. */
 export function scrollTable(
   label: string,
   heads: readonly Child[],
@@ -101,4 +132,36 @@ export function scrollTable(
       ),
     ),
   );
+}
+
+const LOCALE = 'en-GB';
+const CLOCK = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });
+const MINUTE = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short' });
+const DAY = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
+
+export function ago(ms: number | undefined) {
+  if (ms === undefined) return UNKNOWN;
+  const seconds = Math.max(0, ms) / 1000;
+  return seconds < 60 ? `${amountText(Math.round(seconds * 10) / 10)} s ago` : `${stopwatchText(ms)} ago`;
+}
+
+export function clockTime(atMs: number | undefined) {
+  return isTime(atMs) ? CLOCK.format(atMs) : UNKNOWN;
+}
+
+export function minuteTime(atMs: number) {
+  return MINUTE.format(atMs);
+}
+
+export function dayTime(atMs: number | undefined) {
+  return isTime(atMs) ? DAY.format(atMs) : UNKNOWN;
+}
+
+export function counted(count: number | undefined, one: string, many: string = `${one}s`) {
+  return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
+/** A date formatter throws for a time outside the calendar. */
+function isTime(atMs: number | undefined): atMs is number {
+  return typeof atMs === 'number' && Number.isFinite(new Date(atMs).getTime());
 }

@@ -9,14 +9,22 @@ import {
   severityOf,
   skippedViews,
   unseenText,
-} from '../../../../operations/doctor/view.mjs';
-import { capitalized } from '../../../../report/components.ts';
-import { countText } from '../../../../report/format.mjs';
-import type { Child } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+} from '../../../../operations/doctor/view.ts';
+import { bullets, capitalized } from '../../../../report/components.ts';
+import { countText } from '../../../../report/format.ts';
+import { type Child, h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
-import { badge, errorBoundary, feedbackView, feedView, panel, scrollTable } from './components.ts';
-import { counted, dayTime } from './format.ts';
+import {
+  badge,
+  counted,
+  dayTime,
+  errorBoundary,
+  feedbackView,
+  feedView,
+  listTable,
+  panel,
+  softView,
+} from './components.ts';
 
 /**
  * The view of the doctor: an examination at the operator's request, the findings that the checks inside the service
@@ -70,11 +78,11 @@ function reportView(report: DoctorReport) {
       collapsed(
         'skipped',
         `${counted(new Set(skipped.map(({ check }) => check)).size, 'check')} skipped`,
-        linesView(skips.map(({ text }) => text)),
+        bullets(skips.map(({ text }) => text)),
       ),
-    collapsed('looked', 'What was looked at', linesView(lookedLines(looked))),
+    collapsed('looked', 'What was looked at', bullets(lookedLines(looked))),
     unseen !== undefined && h('p', { class: 'notice' })(capitalized(unseen)),
-    h('p', { class: 'soft' })(coverageText(report)),
+    softView(coverageText(report)),
   ];
 }
 
@@ -84,7 +92,7 @@ function standingPanel(standing: Standing | undefined, isExamined: boolean) {
     'standing',
     'Checks inside the service',
     standing === undefined
-      ? h('p', { class: 'soft' })('None yet: the first two looks have not ended, or doctor.interval is 0s.')
+      ? softView('None yet: the first two looks have not ended, or doctor.interval is 0s.')
       : [
           summaryView(standing.findings, standing.acknowledged, standing.atMs),
           isExamined
@@ -101,23 +109,21 @@ function historyPanel(history: readonly HistoryLine[]) {
   return panel(
     'doctor-history',
     'Raised and cleared',
-    history.length === 0
-      ? h('p', { class: 'soft' })('Nothing since this process started.')
-      : scrollTable(
-          'Changes of the findings, newest first',
-          ['time', '', 'finding', 'subject', 'evidence'],
-          history
-            .slice(-MAX_LINES)
-            .toReversed()
-            .map(({ atMs, change, check, severity, subject, evidence }) => [
-              dayTime(atMs),
-              change,
-              [badge(severityOf(severity).tone, severityOf(severity).word), ' ', check],
-              subject,
-              evidence,
-            ]),
-          'wide',
-        ),
+    listTable(
+      'Nothing since this process started.',
+      'Changes of the findings, newest first',
+      ['time', '', 'finding', 'subject', 'evidence'],
+      history
+        .slice(-MAX_LINES)
+        .toReversed()
+        .map(({ atMs, change, check, severity, subject, evidence }) => [
+          dayTime(atMs),
+          change,
+          [badge(severityOf(severity).tone, severityOf(severity).word), ' ', check],
+          subject,
+          evidence,
+        ]),
+    ),
   );
 }
 
@@ -141,7 +147,7 @@ function findingView(place: string, finding: Finding) {
   const { word, tone } = severityOf(severity);
   return h('article', { class: `finding ${tone}`, 'data-key': `${place}-${check}-${subject}` })(
     h('h3')(badge(tone, word), ' ', title),
-    h('p', { class: 'soft' })(subject, ' · ', h('code')(check), ` · since ${dayTime(sinceMs)}`),
+    softView(subject, ' · ', h('code')(check), ` · since ${dayTime(sinceMs)}`),
     h('p')(evidence),
     h('p')(why),
     advice.map((line) => h('pre')(line)),
@@ -161,8 +167,4 @@ function acknowledgedView(place: string, findings: readonly Finding[]) {
 
 function collapsed(key: string, title: string, ...content: Child[]) {
   return h('details', { 'data-key': key })(h('summary')(title), ...content);
-}
-
-function linesView(lines: readonly string[]) {
-  return h('ul', { class: 'plain' })(lines.map((line) => h('li')(line)));
 }

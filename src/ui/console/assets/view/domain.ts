@@ -1,11 +1,9 @@
 import type { DomainLook } from '../../../../operations/operations.ts';
 import { facts } from '../../../../report/components.ts';
-import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.mjs';
+import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
-import type { Model } from '../model.ts';
-import { currentDomain } from '../model.ts';
-import { badge, breakerBadge, feedView, panel, scrollTable, stateBadge } from './components.ts';
-import { ago } from './format.ts';
+import { currentDomain, type Model } from '../model.ts';
+import { ago, badge, feedView, listTable, panel, scrollTable, softView, stateBadge } from './components.ts';
 
 /** The live view of a domain (plots, engine, store, memory, control document), and its popular searches. */
 
@@ -24,17 +22,15 @@ export function popularView(model: Model) {
     'popular',
     `What is asked of ${domain}`,
     feedView(model, model.feeds.popular, ({ source, queries }) => [
-      h('p', { class: 'soft' })(
+      softView(
         source === 'fleet' ? 'Counted over all processes, the last hour or so.' : 'Counted by this process alone.',
       ),
-      queries.length === 0
-        ? h('p', { class: 'soft' })('Nothing yet.')
-        : scrollTable(
-            'Popular queries',
-            ['query', 'refined by', 'count'],
-            queries.map(({ search, count }) => [...queryAndRefinements(search), countText(count)]),
-            'wide',
-          ),
+      listTable(
+        'Nothing yet.',
+        'Popular queries',
+        ['query', 'refined by', 'count'],
+        queries.map(({ search, count }) => [...queryAndRefinements(search), countText(count)]),
+      ),
     ]),
   );
 }
@@ -50,7 +46,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
         !engine.reachable && badge('bad', 'unreachable'),
         engine.overloaded && badge('warn', 'overloaded'),
       ],
-      ['breaker', breakerBadge(engine.breaker), engine.forcedOpen && badge('bad', 'forced by a drill')],
+      ['breaker', stateBadge(engine.breaker), engine.forcedOpen && badge('bad', 'forced by a drill')],
       [
         'in flight',
         `${countText(engine.inFlight)} of ${countText(engine.maxConcurrent)}, ceiling ${countText(engine.ceiling)}`,
@@ -67,7 +63,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
       ['processes', `${countText(processes)}${processes > 1 ? '; figures are of this one' : ''}`],
       lifeboat !== undefined && [
         'lifeboat',
-        breakerBadge(lifeboat.breaker),
+        stateBadge(lifeboat.breaker),
         ` ${countText(lifeboat.inFlight)} in flight, ${countText(lifeboat.queued)} queued`,
       ],
     ]),
@@ -78,7 +74,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
         engine.endpoints.map((endpoint) => [
           endpoint.name,
           endpoint.reachable ? badge('good', 'yes') : badge('bad', 'no'),
-          breakerBadge(endpoint.breaker),
+          stateBadge(endpoint.breaker),
           countText(endpoint.inFlight),
         ]),
       ),
@@ -86,8 +82,7 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
 }
 
 function storePanel({ status: { store } }: DomainLook) {
-  if (store === undefined)
-    return panel('store', 'Store', h('p', { class: 'soft' })('None: pages are kept in memory only.'));
+  if (store === undefined) return panel('store', 'Store', softView('None: pages are kept in memory only.'));
   return panel(
     'store',
     'Store',
@@ -98,7 +93,7 @@ function storePanel({ status: { store } }: DomainLook) {
       store.nodes.map((node) => [
         node.node,
         node.connected ? badge('good', 'yes') : badge('bad', 'no'),
-        breakerBadge(node.breaker),
+        stateBadge(node.breaker),
         countText(node.outstanding),
       ]),
     ),

@@ -1,53 +1,42 @@
 import type { DrillSummary } from '../../../../operations/drills/drills.ts';
 import type { Journal } from '../../../../operations/drills/journal.ts';
-import { drillVerdictWord, endingText, stateText } from '../../../../operations/drills/view.mjs';
+import { drillVerdictWord, endingText, stateText } from '../../../../operations/drills/view.ts';
 import type { DomainLook } from '../../../../operations/operations.ts';
-import { shadowVerdict } from '../../../../operations/shadow/view.mjs';
+import { shadowVerdict } from '../../../../operations/shadow/view.ts';
 import { facts } from '../../../../report/components.ts';
-import { amountText, countText, durationText, percentText, stopwatchText } from '../../../../report/format.mjs';
-import type { Child, Tree } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
-import type { Model, View } from '../model.ts';
+import { amountText, countText, durationText, percentText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
+import { type Child, h, type Tree } from '../../../../report/tree.ts';
 import {
   consoleHref,
   currentDomain,
   graveFindings,
   isHalted,
   isStale,
+  type Model,
   runningDrills,
+  type StreamState,
   shadowSummary,
+  type View,
 } from '../model.ts';
 import { auditView, changesView } from './changes.ts';
-import { badge, errorBoundary, stateBadge } from './components.ts';
+import { actionButton, ago, badge, clockTime, counted, errorBoundary, quietButton, stateBadge } from './components.ts';
 import { doctorView } from './doctor.ts';
 import { domainView, popularView } from './domain.ts';
 import { drillsView } from './drills.ts';
-import { counted } from './format.ts';
-import { bannersView, headerView } from './header.ts';
 import { shadowView } from './shadow.ts';
 
 /** The frame of the console: the whole page, the title of its tab, and the announcements for screen readers. */
 
-const VIEWS: Readonly<Record<View, (model: Model) => Child>> = {
-  live: domainView,
-  drills: drillsView,
-  shadow: shadowView,
-  doctor: doctorView,
-  changes: changesView,
-  popular: popularView,
-  audit: auditView,
-};
-const TITLES = {
-  live: 'Live',
-  drills: 'Drills',
-  shadow: 'Shadow',
-  doctor: 'Doctor',
-  changes: 'Changes',
-  popular: 'Popular',
-  audit: 'Audit',
+const VIEWS: Readonly<Record<View, readonly [title: string, draw: (model: Model) => Child]>> = {
+  live: ['Live', domainView],
+  drills: ['Drills', drillsView],
+  shadow: ['Shadow', shadowView],
+  doctor: ['Doctor', doctorView],
+  changes: ['Changes', changesView],
+  popular: ['Popular', popularView],
+  audit: ['Audit', auditView],
 };
 
-/** The whole console. */
 export function consoleView(model: Model): readonly Tree[] {
   return [
     errorBoundary(() => headerView(model)),
@@ -59,7 +48,7 @@ export function consoleView(model: Model): readonly Tree[] {
     ),
     h('main', { id: 'main', tabindex: '-1', class: isStale(model) ? 'stale' : '', 'data-key': 'main' })(
       h('div', { class: 'view', 'data-key': `view-${model.address.view}` })(
-        errorBoundary(() => VIEWS[model.address.view](model)),
+        errorBoundary(() => VIEWS[model.address.view][1](model)),
       ),
     ),
   ];
@@ -143,7 +132,7 @@ export function drillStripView(model: Model) {
   return h('div', { class: 'strips', 'data-key': 'strips' })(
     (model.live?.drills ?? []).map((drill) => {
       const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
-      return h('div', { class: 'strip', 'data-key': `strip-${drill.id}` })(
+      return h('div', { class: 'row strip', 'data-key': `strip-${drill.id}` })(
         h('b')('Drill'),
         h('span')(drill.title, ' on ', drill.domains.join(', ')),
         h('span', { class: 'grow' })(stripState(drill, journal)),
@@ -203,9 +192,9 @@ function cardView(model: Model, { domain, status, figures, control }: DomainLook
 function viewsView(model: Model) {
   const domain = currentDomain(model)?.domain ?? model.address.domain ?? '';
   const hasShadow = model.address.view === 'shadow' || shadowSummary(model, domain) !== undefined;
-  const shown = Object.entries(TITLES).filter(([view]) => view !== 'shadow' || hasShadow);
-  return h('nav', { class: 'views', 'aria-label': 'Views', 'data-key': 'views' })(
-    shown.map(([view, title]) =>
+  const shown = Object.entries(VIEWS).filter(([view]) => view !== 'shadow' || hasShadow);
+  return h('nav', { class: 'views tabs', 'aria-label': 'Views', 'data-key': 'views' })(
+    shown.map(([view, [title]]) =>
       h('a', {
         href: consoleHref(domain, view as View),
         'aria-current': view === model.address.view && 'page',
@@ -225,4 +214,98 @@ function findingsBadge(model: Model) {
 function stripState({ ending }: DrillSummary, journal: Journal | undefined) {
   if (ending !== undefined) return endingText(ending);
   return journal === undefined ? 'running' : stateText(journal);
+}
+
+/** The parts above every view: the bar and the banners. */
+
+/** The bar that is always on the screen: the state of the connection, and the buttons that stop every drill. */
+function headerView(model: Model) {
+  const running = runningDrills(model);
+  const halted = isHalted(model);
+  const abortLabel = running.length > 1 ? `Abort ${running.length} drills` : 'Abort drill';
+  return h('header', { class: 'row top', 'data-key': 'header' })(
+    h('a', { class: 'skip', href: '#main', 'data-action': 'skip' })('To the figures'),
+    h('span', { class: 'brand' })(h('b')('serp'), 'cache', h('span', { class: 'soft' })(' operations')),
+    connectionView(model),
+    h('div', { class: 'toolbar' })(
+      actionButton(
+        model,
+        'abort',
+        // When no drill runs, the button is disabled and not removed: it stays where operators look for it.
+        { class: 'danger abort', 'aria-disabled': running.length === 0 && 'true' },
+        abortLabel,
+      ),
+      halted === true
+        ? actionButton(model, 'lift', { class: 'quiet halt', 'data-key': 'lift' }, 'Lift halt')
+        : actionButton(model, 'halt', { class: 'quiet halt', 'data-key': 'halt' }, 'Halt all'),
+      model.hasToken ? quietButton('forget-token', 'Forget token') : quietButton('give-token', 'Token'),
+    ),
+    halted === true && haltedView(model),
+  );
+}
+
+/** Messages above the view, the most urgent first. */
+function bannersView(model: Model) {
+  const { connection, live, nowMs } = model;
+  const feedback = model.feedback['header'];
+  return h('div', { class: 'banners', 'data-key': 'banners' })(
+    connection.kind === 'lost' &&
+      h('div', { class: 'row between banner bad', 'data-key': 'lost' })(
+        h('p')(
+          h('b')(connection.wasLive ? 'Connection lost. ' : 'No connection. '),
+          connection.why,
+          ' ',
+          staleNote(model),
+        ),
+        quietButton('retry', `Try now (${countText(retrySeconds(connection, nowMs))} s)`),
+      ),
+    model.readOnly &&
+      h('div', { class: 'row between banner', 'data-key': 'read-only' })(
+        h('p')(h('b')('Read only. '), 'The service refuses every change until it is started with ADMIN_TOKEN set.'),
+      ),
+    feedback !== undefined &&
+      h('div', {
+        class: `row between banner ${feedback.kind === 'refused' ? 'bad' : ''}`,
+        'data-key': 'feedback',
+        role: 'status',
+      })(h('p')(feedback.text), quietButton('dismiss', 'Close')),
+    live === undefined &&
+      connection.kind === 'connecting' &&
+      h('p', { class: 'soft', 'data-key': 'first' })('Waiting for the first figures…'),
+  );
+}
+
+/** Why no drill may run. It stands in the bar, so that it is seen on every view while the halt lasts. */
+function haltedView({ feeds }: Model) {
+  const [halt] = feeds.halt?.value?.domains ?? [];
+  return h('div', { class: 'row between banner bad halted', 'data-key': 'halted' })(
+    h('p')(
+      h('b')('Halted: no drill may run or start. '),
+      halt === undefined ? 'Why is not known yet.' : `${halt.by}, ${clockTime(halt.atMs)}: ${halt.reason}`,
+    ),
+  );
+}
+
+function connectionView(model: Model) {
+  const { connection, receivedMs, nowMs, live } = model;
+  const age = receivedMs === undefined ? undefined : nowMs - receivedMs;
+  if (connection.kind === 'live' && !isStale(model)) {
+    return h('span', { class: 'link on' })('live · ', h('span', { class: 'age' })(ago(age)));
+  }
+  if (connection.kind === 'lost') {
+    const state = connection.wasLive ? 'connection lost' : 'no connection';
+    return h('span', { class: 'link lost' })(state, ` · ${retrySeconds(connection, nowMs)} s`);
+  }
+  return h('span', { class: `link ${live === undefined ? '' : 'lost'}` })(
+    live === undefined ? 'connecting…' : `silent · ${ago(age)}`,
+  );
+}
+
+function retrySeconds({ retryAtMs }: Extract<StreamState, { kind: 'lost' }>, nowMs: number) {
+  return Math.max(0, Math.ceil((retryAtMs - nowMs) / 1000));
+}
+
+function staleNote({ live, receivedMs, nowMs }: Model) {
+  if (live === undefined || receivedMs === undefined) return `Nothing is known: every figure is ${UNKNOWN}.`;
+  return `What is shown is of ${clockTime(live.atMs)}, ${ago(nowMs - receivedMs)}.`;
 }

@@ -1,14 +1,31 @@
+import type { ShadowFigures } from '../../../../operations/shadow/figures.ts';
 import type { ShadowStatus, ShadowSummary } from '../../../../operations/shadow/shadow.ts';
-import { criterionName, metOf, shadowVerdict } from '../../../../operations/shadow/view.mjs';
-import { facts } from '../../../../report/components.ts';
-import { countText, durationText, percentText } from '../../../../report/format.mjs';
-import type { Child } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
-import type { Model } from '../model.ts';
-import { currentDomain, shadowSummary } from '../model.ts';
-import { actionButton, badge, feedbackView, feedView, panel, scrollTable } from './components.ts';
-import { counted, dayTime } from './format.ts';
-import { shadowFiguresView } from './shadow-figures.ts';
+import {
+  AGREEMENT_ROWS,
+  COPY_ROWS,
+  criterionName,
+  metOf,
+  SIDE_ROWS,
+  shadowVerdict,
+} from '../../../../operations/shadow/view.ts';
+import { facts, withTooltip } from '../../../../report/components.ts';
+import { countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
+import { type Child, h } from '../../../../report/tree.ts';
+import { currentDomain, type Model, shadowSummary } from '../model.ts';
+import {
+  actionButton,
+  alertView,
+  badge,
+  counted,
+  dayTime,
+  feedbackView,
+  feedView,
+  listTable,
+  panel,
+  quietButton,
+  scrollTable,
+  softView,
+} from './components.ts';
 
 /** The view of a domain's stores: the shadow, the verdict on the candidate, the cut-over, and the kept reports. */
 
@@ -23,12 +40,12 @@ const VERDICT_TIMES = [
 
 export function shadowView(model: Model) {
   const domain = currentDomain(model)?.domain;
-  if (domain === undefined) return h('p', { class: 'soft' })('No figures yet.');
+  if (domain === undefined) return softView('No figures yet.');
   const summary = shadowSummary(model, domain);
   return h('div', { class: 'shadow', 'data-key': `shadow-${domain}` })(
     feedView(model, model.feeds.shadows, () =>
       summary === undefined
-        ? h('p', { class: 'soft' })(`${domain} has no candidate store.`)
+        ? softView(`${domain} has no candidate store.`)
         : feedView(model, model.feeds.shadowStatus, (status) => [
             storesPanel(model, status),
             status.shadow !== undefined && [verdictPanel(model, status), curvesPanel(model, status.shadow)],
@@ -53,7 +70,7 @@ function storesPanel(model: Model, status: ShadowStatus) {
   return panel(
     'stores',
     `Stores of ${domain}`,
-    warning !== undefined && h('p', { class: 'notice bad', role: 'alert' })(warning),
+    warning !== undefined && alertView(warning),
     behind.map(({ id, problem }) =>
       h('p', { class: 'notice', role: 'alert' })(
         h('b')(`Process ${id} is behind`),
@@ -141,7 +158,7 @@ function verdictPanel(model: Model, { verdict }: ShadowStatus) {
     'verdict',
     'Verdict',
     verdict === undefined
-      ? h('p', { class: 'soft' })('This process has recorded nothing yet.')
+      ? softView('This process has recorded nothing yet.')
       : [
           h('p', { class: 'phase' })(badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word)),
           h('p')(verdict.why),
@@ -157,13 +174,7 @@ function verdictPanel(model: Model, { verdict }: ShadowStatus) {
     h('div', { class: 'row', role: 'group', 'aria-label': 'Time that the verdict covers' })(
       h('span', { class: 'soft' })('Over the last'),
       VERDICT_TIMES.map(([seconds, name]) =>
-        h('button', {
-          type: 'button',
-          class: 'quiet',
-          'data-action': 'verdict-time',
-          'data-id': String(seconds),
-          'aria-pressed': String(seconds === chosen),
-        })(name),
+        quietButton('verdict-time', name, { 'data-id': seconds, 'aria-pressed': String(seconds === chosen) }),
       ),
     ),
   );
@@ -173,8 +184,7 @@ function curvesPanel({ shadowCurves }: Model, { id }: NonNullable<ShadowStatus['
   return panel(
     'curves',
     'Both sides since the start of the shadow',
-    shadowCurves?.problem !== undefined &&
-      h('p', { class: 'notice bad', role: 'alert' })(shadowCurves.problem.message, ' The curves may be old.'),
+    shadowCurves?.problem !== undefined && alertView(shadowCurves.problem.message, ' The curves may be old.'),
     h('div', { class: 'plots', 'data-own': true, 'data-key': `shadow-plots-${id}`, 'data-shadow-plots': id })(),
   );
 }
@@ -185,27 +195,90 @@ function reportsPanel(model: Model, domain: string) {
     'Reports of ended shadows',
     feedView(model, model.feeds.shadowReports, ({ reports }) => {
       const own = reports.filter((report) => report.domain === domain);
-      return own.length === 0
-        ? h('p', { class: 'soft' })('None yet.')
-        : scrollTable(
-            'Reports, newest first',
-            ['began', 'stores', 'verdict', 'ended', ''],
-            own.map(({ id, primary, candidate, startedAtMs, endedAtMs, ended, verdict }) => [
-              dayTime(startedAtMs),
-              `${primary.name} → ${candidate.name}`,
-              [badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word), h('small')(verdict.why)],
-              [`after ${durationText(endedAtMs - startedAtMs)}`, h('small')(ended)],
-              h('button', {
-                type: 'button',
-                class: 'quiet',
-                'data-action': 'shadow-report',
-                'data-id': id,
-                'aria-label': `Report of ${id}`,
-              })('Report'),
-            ]),
-            'wide',
-          );
+      return listTable(
+        'None yet.',
+        'Reports, newest first',
+        ['began', 'stores', 'verdict', 'ended', ''],
+        own.map(({ id, primary, candidate, startedAtMs, endedAtMs, ended, verdict }) => [
+          dayTime(startedAtMs),
+          `${primary.name} → ${candidate.name}`,
+          [badge(shadowVerdict(verdict.kind).tone, shadowVerdict(verdict.kind).word), h('small')(verdict.why)],
+          [`after ${durationText(endedAtMs - startedAtMs)}`, h('small')(ended)],
+          quietButton('shadow-report', 'Report', { 'data-id': id, 'aria-label': `Report of ${id}` }),
+        ]),
+      );
     }),
     feedbackView(model, 'shadow-reports'),
   );
+}
+
+/** The figures of a shadow as tables: both sides, the agreement of their values, and the copies. */
+
+function shadowFiguresView({ active, shadow, wrongKeys }: ShadowStatus, figures: ShadowFigures) {
+  const { primary, candidate, agreement, seconds, processes } = figures;
+  return [
+    panel(
+      'sides',
+      'Side by side',
+      softView(
+        `Over ${durationText(seconds * 1000)} in ${counted(processes, 'process', 'processes')}, the same sampled keys on both sides. Figures of the servers include what others ask of them.`,
+      ),
+      scrollTable(
+        'Figures of both sides',
+        ['figure', sideHead('store', 'primary', active.name), sideHead('engine', 'candidate', shadow?.candidate.name)],
+        SIDE_ROWS.map(({ name, text }) => [name, text(primary), text(candidate)]),
+      ),
+      faultsView('primary', primary),
+      faultsView('candidate', candidate),
+    ),
+    panel(
+      'agreement',
+      'Agreement of the values',
+      scrollTable(
+        `Values of ${countText(agreement.compared)} reads that both sides answered`,
+        ['result', 'reads', 'share'],
+        AGREEMENT_ROWS.map(([name, meaning]) => [
+          withTooltip(name, meaning),
+          name === 'wrong' && agreement.wrong > 0
+            ? badge('bad', countText(agreement.wrong))
+            : countText(agreement[name]),
+          percentText(agreement.compared > 0 ? agreement[name] / agreement.compared : undefined),
+        ]),
+      ),
+      softView(
+        agreement.lifeSamples > 0
+          ? `Remaining lives differ by ${durationText(agreement.lifeDriftMs)} on average, by ${durationText(agreement.lifeDriftMaxMs)} at most.`
+          : 'No remaining lives were compared.',
+      ),
+      wrongKeysView(wrongKeys),
+      h('h3')('Copies'),
+      scrollTable(
+        'Copies of reads and writes',
+        COPY_ROWS.map(([name, meaning]) => withTooltip(name, meaning)),
+        [COPY_ROWS.map(([name]) => countText(figures.copying[name]))],
+      ),
+    ),
+  ];
+}
+
+/** The colour of the curves, the side, and the name of its store. */
+function sideHead(colour: 'store' | 'engine', side: string, name: string | undefined) {
+  const isDashed = side === 'primary';
+  return [h('i', { class: `swatch ${colour} ${isDashed ? 'dashed' : ''}` })(), `${side}: ${name ?? UNKNOWN}`];
+}
+
+function faultsView(side: string, { errors }: ShadowFigures['primary']) {
+  const some = Object.entries(errors).filter(([, count]) => count > 0);
+  return (
+    some.length > 0 &&
+    h('p')(`Errors of the ${side}: ${some.map(([fault, count]) => `${countText(count)} ${fault}`).join(', ')}.`)
+  );
+}
+
+function wrongKeysView(keys: readonly string[]) {
+  if (keys.length === 0) return undefined;
+  return [
+    h('h3')('Keys with wrong values'),
+    h('ul', { class: 'ids' })(keys.map((key) => h('li', { class: 'row' })(h('code')(key)))),
+  ];
 }

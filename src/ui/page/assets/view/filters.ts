@@ -1,8 +1,15 @@
 import { h } from '../../../../report/tree.ts';
 import type { Attribute } from '../../../../search/domain.ts';
-import { addressPairs, chosenDomain, maxLinks, pageHref } from '../address.ts';
-import type { ChosenFilter, NumberType } from '../filters.ts';
-import { foldValue, numberPattern, readFilter, valuesOf, withValues } from '../filters.ts';
+import { addressPairs, chosenDomain, maxLinks, navLink } from '../address.ts';
+import {
+  type ChosenFilter,
+  foldValue,
+  type NumberType,
+  numberPattern,
+  readFilter,
+  valuesOf,
+  withValues,
+} from '../filters.ts';
 import { attributeName, foreignLanguage, formatNumber, formatValue } from '../locale.ts';
 import { messagesIn } from '../messages.ts';
 import type { AnswerBody, PageModel } from '../model.ts';
@@ -51,14 +58,7 @@ export function chipsView(model: PageModel) {
       ? address.filters.slice(0, max).map((filter) => wholeChip(filter))
       : address.filters.flatMap((filter, i) => chipsOf(filter, read[i]));
   return h('nav', { class: 'chips', 'aria-label': message('chosen'), 'data-key': 'chips' })(
-    h('ul')(
-      chips,
-      h('li')(
-        h('a', { class: 'plain', href: pageHref({ ...address, filters: [], page: '' }), 'data-nav': true })(
-          message('clear'),
-        ),
-      ),
-    ),
+    h('ul')(chips, h('li')(navLink({ ...address, filters: [], page: '' }, { class: 'plain' })(message('clear')))),
   );
 
   function chipsOf(filter: string, read: ChosenFilter | undefined) {
@@ -85,11 +85,8 @@ export function chipsView(model: PageModel) {
 
   /** @param filters The filters that stay. */
   function chip(text: string, filters: readonly string[]) {
-    const href = pageHref({ ...address, filters, page: '' });
-    const label = `${text}, ${message('remove')}`;
-    return h('li')(
-      h('a', { href, 'data-nav': true, 'aria-label': label })(text, h('span', { 'aria-hidden': 'true' })(' ×')),
-    );
+    const link = navLink({ ...address, filters, page: '' }, { 'aria-label': `${text}, ${message('remove')}` });
+    return h('li')(link(text, h('span', { 'aria-hidden': 'true' })(' ×')));
   }
 }
 
@@ -140,16 +137,15 @@ function choiceView(
   const number = count !== undefined && h('span', { class: 'count' })(formatNumber(count, language));
   const key = `${attribute.name}:${foldValue(value)}`;
   const after = chosen ? before.filter((each) => foldValue(each) !== foldValue(value)) : [...before, value];
-  const href = pageHref({ ...address, filters: withValues(address.filters, attribute.name, after), page: '' });
+  const filters = withValues(address.filters, attribute.name, after);
+  const current = { 'data-focus': key, 'aria-current': chosen && 'true' };
   return h('li', { 'data-key': key })(
-    h('a', {
-      class: 'choice',
-      href,
-      rel: 'nofollow',
-      'data-nav': true,
-      'data-focus': key,
-      'aria-current': chosen ? 'true' : undefined,
-    })(label, ' ', number, chosen && h('span', { class: 'visually-hidden' })(`, ${message('remove')}`)),
+    navLink({ ...address, filters, page: '' }, { class: 'choice', rel: 'nofollow', ...current })(
+      label,
+      ' ',
+      number,
+      chosen && h('span', { class: 'visually-hidden' })(`, ${message('remove')}`),
+    ),
   );
 }
 

@@ -1,8 +1,6 @@
 import { h } from '../../../../report/tree.ts';
-import type { PageAddress, Site } from '../address.ts';
-import { chosenDomain, domainHref, pageHref, searchPairs } from '../address.ts';
-import type { Language } from '../locale.ts';
-import { capitalizedIn, durationIn, foreignLanguage, formatAge, nameFor } from '../locale.ts';
+import { chosenDomain, inDomain, navLink, type PageAddress, pageAddress, type Site, searchPairs } from '../address.ts';
+import { capitalizedIn, durationIn, foreignLanguage, formatAge, type Language, nameFor } from '../locale.ts';
 import { failureDetail, failureText, messagesIn, reasonText, resultCountText, sourceText } from '../messages.ts';
 import type { AnswerBody, Failure, PageModel, Shown } from '../model.ts';
 import type { Provenance } from '../provenance.ts';
@@ -18,18 +16,9 @@ export function startView({ site, language }: PageModel) {
     h('h2', { class: 'quiet' })(message('examples')),
     h('ul', { class: 'examples' })(
       site.examples.map(({ domain, query }) => {
-        const href = pageHref({
-          query,
-          domain,
-          page: '',
-          sort: '',
-          limit: '',
-          filters: [],
-          context: [],
-          repeated: [],
-        });
+        const address = pageAddress(Object.entries({ q: query, domain }), site);
         return h('li')(
-          h('a', { href, 'data-nav': true })(h('span', { lang: foreignLanguage(query, language) })(query)),
+          navLink(address)(h('span', { lang: foreignLanguage(query, language) })(query)),
           ' ',
           h('small')(nameFor(domain, language)),
         );
@@ -47,7 +36,7 @@ export function failureView({ site, address, language }: PageModel, failure: Fai
     h('p', { class: 'lead' })(failureText(code, language)),
     detail !== undefined && h('p', { class: 'detail' })(detail),
     retryAfterSeconds !== undefined && h('p')(`${message('soon')} ${formatAge(retryAfterSeconds, language)}.`),
-    next !== undefined && h('p')(h('a', { class: 'button', href: next.href, 'data-nav': true })(message(next.label))),
+    next !== undefined && h('p')(navLink(next.to, { class: 'button' })(message(next.label))),
   );
 }
 
@@ -55,18 +44,15 @@ export function emptyView({ site, address, language }: PageModel, { total }: Ans
   const message = messagesIn(language);
   const [lead, hint] =
     total > 0 ? ['beyond', undefined] : ['empty', address.filters.length > 0 ? 'emptyFiltered' : 'emptyHint'];
-  const first = pageHref({ ...address, page: '' });
   const others = total > 0 ? [] : site.domains.filter(({ name }) => name !== address.domain);
   return h('div', { class: 'notice' })(
     h('p', { class: 'lead' })(message(lead)),
     hint !== undefined && h('p')(message(hint)),
-    total > 0 && h('p')(h('a', { class: 'button', href: first, 'data-nav': true })(message('firstPage'))),
+    total > 0 && h('p')(navLink({ ...address, page: '' }, { class: 'button' })(message('firstPage'))),
     others.length > 0 && [
       h('p')(message('elsewhere')),
       h('ul', { class: 'elsewhere' })(
-        others.map(({ name }) =>
-          h('li')(h('a', { href: domainHref(address, name), 'data-nav': true })(nameFor(name, language))),
-        ),
+        others.map(({ name }) => h('li')(navLink(inDomain(address, name))(nameFor(name, language)))),
       ),
     ],
   );
@@ -129,11 +115,11 @@ function nextStep(code: string, address: PageAddress, site: Site) {
     case 'invalid-filter':
     case 'invalid-facet':
     case 'invalid-context':
-      return { href: pageHref(bare), label: 'plainly' };
+      return { to: bare, label: 'plainly' };
     case 'unknown-domain':
-      return { href: pageHref({ ...bare, domain: chosenDomain(site, '').name }), label: 'plainly' };
+      return { to: { ...bare, domain: chosenDomain(site, '').name }, label: 'plainly' };
     default:
-      return { href: pageHref(address), label: 'again' };
+      return { to: address, label: 'again' };
   }
 }
 

@@ -1,6 +1,5 @@
-import type { TreeElement } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
-import { chosenDomain, domainHref } from '../address.ts';
+import { h, type TreeElement } from '../../../../report/tree.ts';
+import { chosenDomain, inDomain, navLink } from '../address.ts';
 import { nameFor } from '../locale.ts';
 import { messagesIn } from '../messages.ts';
 import type { AnswerBody, PageModel } from '../model.ts';
@@ -59,12 +58,11 @@ function mainView(model: PageModel, columns: typeof columnsView) {
 
 function tabs({ site, address, language }: PageModel) {
   const current = chosenDomain(site, address.domain).name;
-  return h('nav', { class: 'domains', 'aria-label': messagesIn(language)('domains') })(
+  return h('nav', { class: 'domains tabs', 'aria-label': messagesIn(language)('domains') })(
     h('ul')(
       site.domains.map(({ name }) => {
-        const href = domainHref(address, name);
-        const here = name === current ? 'page' : undefined;
-        return h('li')(h('a', { href, 'data-nav': true, 'aria-current': here })(nameFor(name, language)));
+        const link = navLink(inDomain(address, name), { 'aria-current': name === current && 'page' });
+        return h('li')(link(nameFor(name, language)));
       }),
     ),
   );

@@ -1,12 +1,10 @@
-import type { Child, Tree } from '../../../../report/tree.ts';
-import { h } from '../../../../report/tree.ts';
+import { type Attributes, type Child, h, type Tree } from '../../../../report/tree.ts';
 import type { Attribute } from '../../../../search/domain.ts';
 import type { SearchResult } from '../../../../search/engine.ts';
-import { chosenDomain, maxLinks, pageHref } from '../address.ts';
+import { chosenDomain, maxLinks, navLink } from '../address.ts';
 import { attributeName, currencyIn, foreignLanguage, formatValue, isMoney } from '../locale.ts';
 import { messagesIn } from '../messages.ts';
-import type { AnswerBody, PageModel } from '../model.ts';
-import { MAX_RESULTS } from '../model.ts';
+import { type AnswerBody, MAX_RESULTS, type PageModel } from '../model.ts';
 import { emptyView } from './notices.ts';
 
 /** The list of results, the sort links and the pager. */
@@ -109,13 +107,10 @@ function sortsView({ site, address, language }: PageModel) {
   if (sortable.length === 0) return undefined;
   const item = (sort: string, chosen: boolean, label: Child, key = sort) =>
     h('li')(
-      h('a', {
-        href: pageHref({ ...address, sort, page: '' }),
-        rel: 'nofollow',
-        'data-nav': true,
-        'data-focus': `sort ${key}`,
-        'aria-current': chosen ? 'true' : undefined,
-      })(label),
+      navLink(
+        { ...address, sort, page: '' },
+        { rel: 'nofollow', 'data-focus': `sort ${key}`, 'aria-current': chosen && 'true' },
+      )(label),
     );
   return h('nav', { class: 'sorts', 'aria-label': message('sort'), 'data-key': 'sorts' })(
     h('ul')(
@@ -137,9 +132,9 @@ function pagerView({ address, language }: PageModel, { page, limit, total }: Ans
   const last = Math.min(Math.ceil(total / limit), Math.floor(MAX_RESULTS / limit));
   if (last < 2) return undefined;
   const message = messagesIn(language);
-  const href = (number: number) => pageHref({ ...address, page: number === 1 ? '' : String(number) });
-  const step = (number: number, rel: 'prev' | 'next', text: string) =>
-    h('a', { class: 'step', href: href(number), rel, 'data-nav': true, 'data-to': 'top' })(text);
+  const link = (number: number, attributes: Attributes) =>
+    navLink({ ...address, page: number === 1 ? '' : String(number) }, { 'data-to': 'top', ...attributes });
+  const step = (number: number, rel: 'prev' | 'next', text: string) => link(number, { class: 'step', rel })(text);
   return h('nav', { class: 'pager', 'aria-label': message('pages'), 'data-key': 'pager' })(
     page > 1 && step(page - 1, 'prev', message('previous')),
     h('ol')(
@@ -148,12 +143,9 @@ function pagerView({ address, language }: PageModel, { page, limit, total }: Ans
         return [
           gap && h('li', { class: 'gap', 'aria-hidden': 'true' })('…'),
           h('li')(
-            h('a', {
-              href: href(number),
-              'data-nav': true,
-              'data-to': 'top',
+            link(number, {
               'aria-label': `${message('page')} ${number}`,
-              'aria-current': number === page ? 'page' : undefined,
+              'aria-current': number === page && 'page',
             })(number),
           ),
         ];

@@ -1,30 +1,3 @@
-// @ts-check
-/**
- * A drill as text: what the report page, the console and the CLI show of a plan and its journal. The browser loads this
- * file as it is. A journal may come from a process of another version, so an unknown name is shown and never throws.
- * @typedef {import('./journal.ts').DrillPhase} DrillPhase
- * @typedef {import('./journal.ts').DomainResult} DomainResult
- * @typedef {import('./journal.ts').Journal} Journal
- * @typedef {import('./journal.ts').Mark} Mark
- * @typedef {import('./journal.ts').Verdict} Verdict
- * @typedef {import('./plan.ts').GuardFigure} GuardFigure
- * @typedef {import('./plan.ts').GuardRule} GuardRule
- * @typedef {import('./plan.ts').Plan} Plan
- * @typedef {import('./plan.ts').PlanStage} Stage
- * @typedef {'good' | 'warn' | 'bad' | 'open'} Tone
- *
- * @typedef {object} VerdictView A verdict as a word and a sentence.
- * @property {string} word `not measured`
- * @property {string} detail
- * @property {Tone} tone `open`: the drill is not over, or ended without a verdict.
- * @property {Verdict['kind']} [kind]
- *
- * @typedef {object} MarkView An event of the timeline: `lead` in the colour of its tone, then `text`.
- * @property {Tone} [tone]
- * @property {string} lead
- * @property {string} text
- */
-
 import {
   countText,
   durationText,
@@ -34,7 +7,33 @@ import {
   rangeText,
   timesText,
   UNKNOWN,
-} from '../../report/format.mjs';
+} from '../../report/format.ts';
+import type { DomainResult, DrillPhase, Journal, Mark, Range, Verdict } from './journal.ts';
+import type { GuardFigure, GuardRule, Plan } from './plan.ts';
+
+/**
+ * A drill as text: what the report page, the console and the CLI show of a plan and its journal. The browser loads this
+ * file too. A journal may come from a process of another version, so an unknown name is shown and never throws.
+ */
+
+type Tone = 'good' | 'warn' | 'bad' | 'open';
+
+/** A verdict as a word and a sentence. */
+interface VerdictView {
+  /** `not measured` */
+  readonly word: string;
+  readonly detail: string;
+  /** `open`: the drill is not over, or ended without a verdict. */
+  readonly tone: Tone;
+  readonly kind?: Verdict['kind'];
+}
+
+/** An event of the timeline: `lead` in the colour of its tone, then `text`. */
+interface MarkView {
+  readonly tone?: Tone;
+  readonly lead: string;
+  readonly text: string;
+}
 
 /** Explanations of the three figures that a drill is run for, for tooltips. */
 export const MEANINGS = {
@@ -45,8 +44,13 @@ export const MEANINGS = {
     'f* = (H − 1) ÷ (A − 1): the share of the keys that may be lost at once before the engine has more to do than it can',
 };
 
-/** @type {Readonly<Record<GuardFigure, { name: string, unit: string, text: (value: number | undefined) => string }>>} */
-export const GUARDS = {
+type GuardView = {
+  readonly name: string;
+  readonly unit: string;
+  readonly text: (value: number | undefined) => string;
+};
+
+export const GUARDS: Readonly<Record<GuardFigure, GuardView>> = {
   errorRate: { name: 'Failed searches', unit: '% of searches', text: percentText },
   shedRate: { name: 'Shed searches', unit: '% of searches', text: percentText },
   p99Ms: { name: 'p99 of searches', unit: 'time', text: durationText },
@@ -55,32 +59,26 @@ export const GUARDS = {
   hitRatioDrop: { name: 'Hit ratio lost by the control cohort', unit: 'points', text: pointsText },
 };
 
-/** @param {GuardFigure} figure */
-export function guardName(figure) {
+export function guardName(figure: GuardFigure): string {
   return GUARDS[figure]?.name ?? figure;
 }
 
-/**
- * @param {GuardFigure} figure
- * @param {number | undefined} value
- */
-export function guardText(figure, value) {
+export function guardText(figure: GuardFigure, value: number | undefined): string {
   return GUARDS[figure]?.text(value) ?? UNKNOWN;
 }
 
-/**
- * `p99 of searches: 800 ms, for 2 s`
- * @param {GuardRule} rule
- */
-export function guardRuleText({ figure, max, forMs }) {
+/** `p99 of searches: 800 ms, for 2 s` */
+export function guardRuleText({ figure, max, forMs }: GuardRule): string {
   return `${guardName(figure)}: ${guardText(figure, max)}${forMs > 0 ? `, for ${durationText(forMs)}` : ''}`;
 }
 
-/** @type {Readonly<Record<GuardRule['then'], string>>} */
-export const GUARD_ACTION_WORDS = { rollback: 'roll back', hold: 'hold the stage', continue: 'write it down' };
+export const GUARD_ACTION_WORDS: Readonly<Record<GuardRule['then'], string>> = {
+  rollback: 'roll back',
+  hold: 'hold the stage',
+  continue: 'write it down',
+};
 
-/** @type {Readonly<Record<Verdict['kind'], 'good' | 'warn' | 'bad'>>} */
-export const VERDICT_TONES = {
+export const VERDICT_TONES: Readonly<Record<Verdict['kind'], 'good' | 'warn' | 'bad'>> = {
   passed: 'good',
   failed: 'bad',
   'not-measured': 'warn',
@@ -89,23 +87,15 @@ export const VERDICT_TONES = {
   lost: 'bad',
 };
 
-/**
- * `not measured`
- * @param {string} kind of a verdict.
- */
-export function drillVerdictWord(kind) {
+/** `not measured` */
+export function drillVerdictWord(kind: string): string {
   return kind.replaceAll('-', ' ');
 }
 
-/**
- * The verdict of a drill, or its state while it runs.
- * @param {Pick<Journal, 'verdict' | 'state' | 'plan'>} journal
- * @returns {VerdictView}
- */
-export function drillVerdict(journal) {
+/** The verdict of a drill, or its state while it runs. */
+export function drillVerdict(journal: Pick<Journal, 'verdict' | 'state' | 'plan'>): VerdictView {
   const { verdict, state } = journal;
-  /** @param {Pick<Verdict, 'kind' | 'detail'>} ended */
-  const view = ({ kind, detail }) => ({
+  const view = ({ kind, detail }: Pick<Verdict, 'kind' | 'detail'>): VerdictView => ({
     kind,
     word: drillVerdictWord(kind),
     detail,
@@ -133,16 +123,12 @@ export function drillVerdict(journal) {
   }
 }
 
-/**
- * The kind of a state or mark that only a later version writes.
- * @param {{ readonly kind: string }} written
- */
-function unknownKind({ kind }) {
+/** The kind of a state or mark that only a later version writes. */
+function unknownKind({ kind }: { readonly kind: string }): string {
   return kind;
 }
 
-/** @type {Readonly<Record<DrillPhase, string>>} */
-export const PHASES = {
+export const PHASES: Readonly<Record<DrillPhase, string>> = {
   baseline: 'baseline',
   stage: 'flushed',
   hold: 'on hold',
@@ -150,11 +136,8 @@ export const PHASES = {
   after: 'restored',
 };
 
-/**
- * `goods: flushed, stage 2 of 4 (5 %)`
- * @param {Pick<Journal, 'state' | 'plan'>} journal
- */
-export function stateText({ state, plan }) {
+/** `goods: flushed, stage 2 of 4 (5 %)` */
+export function stateText({ state, plan }: Pick<Journal, 'state' | 'plan'>): string {
   switch (state.kind) {
     case 'running': {
       const title = stageTitles(plan)[state.stage] ?? stageName(plan, state.stage);
@@ -169,21 +152,14 @@ export function stateText({ state, plan }) {
   }
 }
 
-/**
- * The state of a drill whose cache is restored already.
- * @param {{ readonly ended?: Pick<Verdict, 'kind'> }} ending
- */
-export function endingText({ ended }) {
+/** The state of a drill whose cache is restored already. */
+export function endingText({ ended }: { readonly ended?: Pick<Verdict, 'kind'> }): string {
   const result = ended === undefined ? 'every stage is over' : drillVerdictWord(ended.kind);
   return `${result}: cache restored, taking the last figures`;
 }
 
-/**
- * The loss of a stage, short enough for a band of a plot: `25 %`, `node 2`, `blackout`.
- * @param {Pick<Plan, 'stages'>} plan
- * @param {number} at
- */
-export function stageName({ stages }, at) {
+/** The loss of a stage, short enough for a band of a plot: `25 %`, `node 2`, `blackout`. */
+export function stageName({ stages }: Pick<Plan, 'stages'>, at: number): string {
   const stage = stages[at];
   switch (stage?.kind) {
     case 'fraction':
@@ -197,21 +173,13 @@ export function stageName({ stages }, at) {
   }
 }
 
-/**
- * The plan's own title of each stage, or its loss.
- * @param {Pick<Plan, 'stages'>} plan
- */
-export function stageTitles(plan) {
+/** The plan's own title of each stage, or its loss. */
+export function stageTitles(plan: Pick<Plan, 'stages'>): readonly string[] {
   return plan.stages.map(({ title }, at) => title ?? stageName(plan, at));
 }
 
-/**
- * `Stage 3: 25 %`, with the plan's own title unless the title already names the loss.
- * @param {Pick<Plan, 'stages'>} plan
- * @param {number} at
- * @param {string} [ownTitle]
- */
-export function stageHeading(plan, at, ownTitle = plan.stages[at]?.title) {
+/** `Stage 3: 25 %`, with the plan's own title unless the title already names the loss. */
+export function stageHeading(plan: Pick<Plan, 'stages'>, at: number, ownTitle = plan.stages[at]?.title): string {
   const numbered = `Stage ${at + 1}`;
   const name = plan.stages[at] === undefined ? undefined : stageName(plan, at);
   if (ownTitle === undefined) return name === undefined ? numbered : `${numbered}: ${name}`;
@@ -219,53 +187,41 @@ export function stageHeading(plan, at, ownTitle = plan.stages[at]?.title) {
   return `${numbered}: ${isNamed ? ownTitle : `${ownTitle} (${name})`}`;
 }
 
-/** @param {string} text */
-function letters(text) {
+function letters(text: string): string {
   return text.replaceAll(/\s/g, '').toLowerCase();
 }
 
-/** @type {Readonly<Record<Plan['mode'], string>>} */
-const MODES = {
+const MODES: Readonly<Record<Plan['mode'], string>> = {
   refresh: 'Pages of the keys chosen are served as stale while they are computed again.',
   drop: 'Pages of the keys chosen are misses until they are computed again. They stay where they are, so the end brings them back.',
   erase:
     'Pages of the keys chosen are removed from the store. The end cannot bring them back: it can only stop more from going.',
 };
 
-/**
- * @param {Plan} plan
- * @returns {string}
- */
-export function modeText(plan) {
+export function modeText(plan: Plan): string {
   if (isBlackout(plan)) return 'The engine is taken for dead: its breakers are forced open. No page is flushed.';
   return MODES[plan.mode] ?? plan.mode;
 }
 
-/** @param {Pick<Plan, 'stages'>} plan */
-export function isBlackout({ stages }) {
+export function isBlackout({ stages }: Pick<Plan, 'stages'>): boolean {
   return stages.every(({ kind }) => kind === 'blackout');
 }
 
-/**
- * The minimum duration of the plan.
- * @param {Pick<Plan, 'baselineMs' | 'stages' | 'afterMs'>} plan
- */
-export function planDurationMs({ baselineMs, stages, afterMs }) {
+/** The minimum duration of the plan. */
+export function planDurationMs({
+  baselineMs,
+  stages,
+  afterMs,
+}: Pick<Plan, 'baselineMs' | 'stages' | 'afterMs'>): number {
   return baselineMs + stages.reduce((sum, { holdMs }) => sum + holdMs, 0) + afterMs;
 }
 
-/**
- * The three figures that a drill is run for, with their names and meanings.
- * @param {DomainResult | undefined} result
- */
-export function survivalFigures(result) {
+/** The three figures that a drill is run for, with their names and meanings. */
+export function survivalFigures(result: DomainResult | undefined) {
   const survival = result?.survival;
-  /**
-   * A journal of an old version has no ranges, which is different from a range that could not be measured.
-   * @param {import('./journal.ts').Range | undefined} range
-   * @param {(value: number) => string} text
-   */
-  const measured = (range, text) => (survival === undefined ? UNKNOWN : rangeText(range, text));
+  /** A journal of an old version has no ranges, which is different from a range that could not be measured. */
+  const measured = (range: Range | undefined, text: (value: number) => string): string =>
+    survival === undefined ? UNKNOWN : rangeText(range, text);
   return {
     headroomLeft: {
       name: 'headroom left',
@@ -290,10 +246,8 @@ export const STAGE_COLUMNS = ['Stage', 'Before', 'Lowest', 'At its end', 'Contro
 /**
  * The result of each stage, in `STAGE_COLUMNS`: hit ratio of its cohort and of the control cohort, and the load of the
  * engine.
- * @param {DomainResult | undefined} result
- * @param {Plan} plan
  */
-export function stageRows(result, plan) {
+export function stageRows(result: DomainResult | undefined, plan: Plan): readonly (readonly string[])[] {
   return (result?.stages ?? []).map((one) => [
     stageHeading(plan, one.stage, one.title),
     percentText(one.before),
@@ -305,8 +259,7 @@ export function stageRows(result, plan) {
   ]);
 }
 
-/** @type {Readonly<Record<DrillPhase, string>>} */
-const PHASE_SENTENCES = {
+const PHASE_SENTENCES: Readonly<Record<DrillPhase, string>> = {
   baseline: 'Baseline: nothing is flushed yet',
   stage: 'The stage goes on',
   hold: 'On hold: no further stage until the guard holds again',
@@ -317,12 +270,7 @@ const PHASE_SENTENCES = {
 /** Number of buckets: the denominator of a stage's ranges. */
 const BUCKETS = 10_000;
 
-/**
- * @param {Mark} mark
- * @param {Plan} plan
- * @returns {MarkView}
- */
-export function markOf(mark, plan) {
+export function markOf(mark: Mark, plan: Plan): MarkView {
   switch (mark.kind) {
     case 'phase':
       return { lead: '', text: PHASE_SENTENCES[mark.phase] ?? mark.phase };

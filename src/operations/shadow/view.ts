@@ -1,17 +1,3 @@
-// @ts-check
-/**
- * A shadow as text: what the report page, the console and the CLI show of its verdict, its criteria and its figures. The
- * browser loads this file as it is. An answer may come from a process of another version, so an unknown name is shown and
- * never throws.
- * @typedef {import('./figures.ts').Agreement} Agreement
- * @typedef {import('./figures.ts').Copying} Copying
- * @typedef {import('./figures.ts').Criterion} Criterion
- * @typedef {import('./figures.ts').Servers} Servers
- * @typedef {import('./figures.ts').Side} Side
- * @typedef {import('./figures.ts').ShadowVerdict} Verdict
- * @typedef {'good' | 'bad' | 'none'} Tone
- */
-
 import {
   amountText,
   bytesText,
@@ -21,39 +7,41 @@ import {
   perSecondText,
   pointsText,
   UNKNOWN,
-} from '../../report/format.mjs';
+} from '../../report/format.ts';
+import type { Agreement, Copying, Criterion, Servers, ShadowVerdict, Side } from './figures.ts';
 
 /**
- * Undefined for an unknown name; a member that every object inherits, such as `constructor`, is unknown too.
- * @template {object} Views
- * @param {Views} views
- * @param {keyof Views} name
+ * A shadow as text: what the report page, the console and the CLI show of its verdict, its criteria and its figures. The
+ * browser loads this file too. An answer may come from a process of another version, so an unknown name is shown and never
+ * throws.
  */
-function own(views, name) {
+
+type Tone = 'good' | 'bad' | 'none';
+
+/** Undefined for an unknown name; a member that every object inherits, such as `constructor`, is unknown too. */
+function own<Views extends object>(views: Views, name: keyof Views): Views[keyof Views] | undefined {
   return Object.hasOwn(views, name) ? views[name] : undefined;
 }
 
-/** @type {Readonly<Record<Verdict['kind'], { readonly word: string, readonly tone: Tone }>>} */
-const VERDICTS = {
+type VerdictView = { readonly word: string; readonly tone: Tone };
+
+const VERDICTS: Readonly<Record<ShadowVerdict['kind'], VerdictView>> = {
   'cut-over': { word: 'cut over', tone: 'good' },
   'do-not': { word: 'do not cut over', tone: 'bad' },
   undecided: { word: 'undecided', tone: 'none' },
 };
 
-/** @param {Verdict['kind']} kind */
-export function shadowVerdict(kind) {
+export function shadowVerdict(kind: ShadowVerdict['kind']): VerdictView {
   return own(VERDICTS, kind) ?? { word: kind, tone: 'none' };
 }
 
-/**
- * @typedef {object} CriterionView
- * @property {string} name
- * @property {'at least' | 'at most'} limit
- * @property {(value: number | undefined) => string} text
- */
+interface CriterionView {
+  readonly name: string;
+  readonly limit: 'at least' | 'at most';
+  readonly text: (value: number | undefined) => string;
+}
 
-/** @type {Readonly<Record<Criterion['name'], CriterionView>>} */
-const CRITERIA = {
+const CRITERIA: Readonly<Record<Criterion['name'], CriterionView>> = {
   duration: { name: 'Recorded time', limit: 'at least', text: durationText },
   volume: { name: 'Compared reads', limit: 'at least', text: countText },
   'hit-ratio': { name: 'Hit ratio', limit: 'at most', text: (value) => `${pointsText(value)} lower` },
@@ -62,16 +50,12 @@ const CRITERIA = {
   values: { name: 'Values', limit: 'at most', text: (value) => `${countText(value)} wrong` },
 };
 
-/** @param {Criterion['name']} name */
-export function criterionName(name) {
+export function criterionName(name: Criterion['name']): string {
   return own(CRITERIA, name)?.name ?? name;
 }
 
-/**
- * The measured value and the bound of a criterion: `1.2 points lower`, `at most 2 points lower`.
- * @param {Pick<Criterion, 'name' | 'value' | 'bound'>} criterion
- */
-export function criterionFigures({ name, value, bound }) {
+/** The measured value and the bound of a criterion: `1.2 points lower`, `at most 2 points lower`. */
+export function criterionFigures({ name, value, bound }: Pick<Criterion, 'name' | 'value' | 'bound'>) {
   const { limit, text } = own(CRITERIA, name) ?? { limit: 'bound', text: amountText };
   return {
     measured: value === undefined ? UNKNOWN : text(value),
@@ -79,30 +63,26 @@ export function criterionFigures({ name, value, bound }) {
   };
 }
 
-/** @type {Readonly<Record<Criterion['met'], { readonly word: string, readonly sign: string, readonly tone: Tone }>>} */
-const MET = {
+type MetView = VerdictView & { readonly sign: string };
+
+const MET: Readonly<Record<Criterion['met'], MetView>> = {
   yes: { word: 'met', sign: '✓', tone: 'good' },
   no: { word: 'missed', sign: '✕', tone: 'bad' },
   'not-measured': { word: 'not measured', sign: '?', tone: 'none' },
 };
 
-/** @param {Criterion['met']} met */
-export function metOf(met) {
+export function metOf(met: Criterion['met']): MetView {
   return own(MET, met) ?? { word: met, sign: '?', tone: 'none' };
 }
 
-/**
- * @typedef {object} SideRow
- * @property {string} name
- * @property {(side: Side) => string} text
- * @property {string | undefined} [meaning]
- */
+interface SideRow {
+  readonly name: string;
+  readonly text: (side: Side) => string;
+  readonly meaning?: string;
+}
 
-/**
- * The figures of a side.
- * @type {readonly SideRow[]}
- */
-export const SIDE_ROWS = [
+/** The figures of a side. */
+export const SIDE_ROWS: readonly SideRow[] = [
   { name: 'Reads per second', text: ({ readsPerSecond }) => perSecondText(readsPerSecond) },
   {
     name: 'Hit ratio',
@@ -125,18 +105,13 @@ export const SIDE_ROWS = [
   server('Processors in use', ({ cpu }) => amountText(cpu), 'CPU time of the servers ÷ time'),
 ];
 
-/**
- * @param {string} name
- * @param {(servers: Servers) => string} text
- * @param {string} [meaning]
- * @returns {SideRow}
- */
-function server(name, text, meaning) {
+function server(name: string, text: (servers: Servers) => string, meaning?: string): SideRow {
   return { name, text: ({ servers }) => (servers === undefined ? UNKNOWN : text(servers)), meaning };
 }
 
-/** @type {readonly (readonly [name: Exclude<keyof Agreement, 'compared' | `life${string}`>, meaning: string])[]} */
-export const AGREEMENT_ROWS = [
+type Agreed = Exclude<keyof Agreement, 'compared' | `life${string}`>;
+
+export const AGREEMENT_ROWS: readonly (readonly [name: Agreed, meaning: string])[] = [
   ['equal', 'The same page, or no value on either side.'],
   ['older', 'The candidate has an older page of the same search.'],
   ['newer', 'The candidate has a newer page of the same search.'],
@@ -145,8 +120,7 @@ export const AGREEMENT_ROWS = [
   ['wrong', 'The candidate has a value that is no page of this search, or other bytes than its page.'],
 ];
 
-/** @type {readonly (readonly [name: keyof Copying, meaning: string])[]} */
-export const COPY_ROWS = [
+export const COPY_ROWS: readonly (readonly [name: keyof Copying, meaning: string])[] = [
   ['sampled', 'Reads and writes of sampled keys.'],
   ['sent', 'Copies that were sent to the candidate.'],
   ['dropped', 'Copies that were given up because the queue was full.'],
