@@ -1,4 +1,5 @@
 import type { Claim, Finding, Verdict } from './finding.ts';
+import type { Cells } from './table.ts';
 import { exactText, valueText } from './text.ts';
 
 export function isBounded({ atLeast, atMost }: Claim): boolean {
@@ -39,9 +40,9 @@ export function verdictText({ verdict, published }: Pick<Finding, 'verdict' | 'p
   return `Holds${published === '' ? '' : ' here'}: ${VERDICT_TEXT[verdict]}`;
 }
 
-/** Rows of the table of claims: text, figure, bound (`≥ 1.5 ×`), and whether it holds. */
-export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (readonly string[])[] {
-  return claims.map((claim) => {
+/** The table of claims: text, figure, bound (`≥ 1.5 ×`), and whether it holds. */
+export function claimCells({ claims }: Pick<Finding, 'claims'>): Cells {
+  const rows = claims.map((claim) => {
     const { text, figure, unit, atLeast, atMost } = claim;
     const isHeld = holds(claim);
     const missed = isHeld === false ? missedByLittle(claim) : undefined;
@@ -53,6 +54,7 @@ export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (reado
     const answer = isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no';
     return [text, show(missed ?? figure, unit), bounds.join(', '), bounds.length === 0 ? '' : answer];
   });
+  return { titles: ['', 'figure', 'bound', 'holds'], rows, isFigure: [false, true, false, false] };
 }
 
 /** Undefined unless the usual text of the figure is that of a bound. @returns the figure with digits that show its failure. */
