@@ -70,7 +70,7 @@ function missedByLittle(claim: Claim): number | undefined {
   return figure;
 }
 
-/** Of published effects, each with claims that hold together: the number that hold, and the number that could be seen. */
+/** The number of published effects that hold, and of those that could be seen. The claims of an effect hold together. */
 export function countEffects(effects: readonly (readonly Claim[])[]) {
   const seen = effects.map((claims) => claims.map(holds)).filter((all) => !all.includes(undefined));
   return { seen: seen.length, held: seen.filter((all) => !all.includes(false)).length };
