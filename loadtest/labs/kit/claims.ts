@@ -1,4 +1,5 @@
 import type { Claim, Finding, Verdict } from './finding.ts';
+import type { Cells } from './table.ts';
 import { exactText, valueText } from './text.ts';
 
 export function isBounded({ atLeast, atMost }: Claim): boolean {
@@ -39,9 +40,9 @@ export function verdictText({ verdict, published }: Pick<Finding, 'verdict' | 'p
   return `Holds${published === '' ? '' : ' here'}: ${VERDICT_TEXT[verdict]}`;
 }
 
-/** Rows of the table of claims: text, figure, bound (`≥ 1.5 ×`), and whether it holds. */
-export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (readonly string[])[] {
-  return claims.map((claim) => {
+/** The table of claims: text, figure, bound (`≥ 1.5 ×`), and whether it holds. */
+export function claimCells({ claims }: Pick<Finding, 'claims'>): Cells {
+  const rows = claims.map((claim) => {
     const { text, figure, unit, atLeast, atMost } = claim;
     const isHeld = holds(claim);
     const missed = isHeld === false ? missedByLittle(claim) : undefined;
@@ -53,6 +54,7 @@ export function claimCells({ claims }: Pick<Finding, 'claims'>): readonly (reado
     const answer = isHeld === undefined ? 'not seen' : isHeld ? 'yes' : 'no';
     return [text, show(missed ?? figure, unit), bounds.join(', '), bounds.length === 0 ? '' : answer];
   });
+  return { titles: ['', 'figure', 'bound', 'holds'], rows, isFigure: [false, true, false, false] };
 }
 
 /** Undefined unless the usual text of the figure is that of a bound. @returns the figure with digits that show its failure. */
@@ -68,7 +70,7 @@ function missedByLittle(claim: Claim): number | undefined {
   return figure;
 }
 
-/** Of published effects, each with claims that hold together: the number that hold, and the number that could be seen. */
+/** The number of published effects that hold, and of those that could be seen. The claims of an effect hold together. */
 export function countEffects(effects: readonly (readonly Claim[])[]) {
   const seen = effects.map((claims) => claims.map(holds)).filter((all) => !all.includes(undefined));
   return { seen: seen.length, held: seen.filter((all) => !all.includes(false)).length };

@@ -26,7 +26,7 @@ export function findingMarkdown(record: FindingRecord): string {
     `## ${prose(title)}`,
     published === '' ? '' : `Published: ${prose(published)}`,
     `**${verdictText(finding)}.** ${prose(sentence)}`,
-    claimTable(finding),
+    finding.claims.length === 0 ? '' : tableOfCells(claimCells(finding)),
     ...tables.flatMap((table) => [bold(table.title), tableOfCells(cellsOf(table))]),
     ...charts.map((chart) => `![${prose(chart.title)}](${PLOTS}/${plotFile(name, chart.id)})`),
     notes.map((note) => `- ${prose(note)}`).join('\n'),
@@ -44,12 +44,6 @@ export function measuredWords(
   const at = commit === undefined ? '' : `, commit ${code(commit)}`;
   const took = durationText(tookSeconds * 1000);
   return `${code(command)}: measured on ${day} in ${took} on ${prose(machine)}${at} ([all figures](${RECORDS}/${name}.json)).`;
-}
-
-function claimTable(finding: Finding): string {
-  const rows = claimCells(finding);
-  const titles = ['', 'figure', 'bound', 'holds'];
-  return rows.length === 0 ? '' : tableOfCells({ titles, rows, isFigure: [false, true, false, false] });
 }
 
 export function tableOfCells({ titles, rows, isFigure }: Cells): string {

@@ -1,7 +1,7 @@
 import { durationText } from '../../../src/report/format.ts';
 import { claimCells, verdictText } from './claims.ts';
-import type { Finding, FindingRecord, FindingTable, Verdict } from './finding.ts';
-import { cellsOf } from './table.ts';
+import type { FindingRecord, Verdict } from './finding.ts';
+import { type Cells, cellsOf } from './table.ts';
 import { othersWords, plainText } from './text.ts';
 
 export const WIDTH = 110;
@@ -12,26 +12,19 @@ export function printFinding({ finding, machine, tookSeconds, othersCores, comma
   return [
     ...wrapped(`${name}: ${title}`),
     ...(published === '' ? [] : wrapped(`Published: ${published}`)),
-    ...tables.flatMap((table) => ['', ...tableLines(table)]),
+    ...tables.flatMap((table) => ['', ...wrapped(table.title), ...cellLines(cellsOf(table))]),
     '',
     ...notes.flatMap((note) => wrapped(`- ${note}`, '  ')),
     ...wrapped(`- Measured in ${durationText(tookSeconds * 1000)} on ${machine}.${othersWords(othersCores)}`, '  '),
     `- Again: ${plainText(command)}`,
     '',
-    ...claimLines(finding),
+    ...(finding.claims.length === 0 ? [] : [...cellLines(claimCells(finding)), '']),
     ...wrapped(`${VERDICT_SIGNS[verdict]} ${verdictText(finding)}. ${sentence}`, '  '),
   ].join('\n');
 }
 
-function tableLines(table: FindingTable): readonly string[] {
-  const { titles, rows, isFigure } = cellsOf(table);
-  return [...wrapped(table.title), ...aligned([titles, ...rows], isFigure).map((line) => `  ${line}`)];
-}
-
-function claimLines(finding: Finding): readonly string[] {
-  if (finding.claims.length === 0) return [];
-  const rows = [['', 'figure', 'bound', 'holds'], ...claimCells(finding)];
-  return [...aligned(rows, [false, true, false, false]).map((line) => `  ${line}`), ''];
+function cellLines({ titles, rows, isFigure }: Cells): readonly string[] {
+  return aligned([titles, ...rows], isFigure).map((line) => `  ${line}`);
 }
 
 /** Rows as lines of columns: figures are aligned to the right, texts to the left. */

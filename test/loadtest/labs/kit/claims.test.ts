@@ -46,7 +46,7 @@ test('a figure that fails by less than its digits show is given more digits', ()
     claim(0.9, { unit: 'times', atLeast: 0.9 }),
   ];
   assert.deepEqual(
-    claimCells({ claims: near }).map((cells) => cells.slice(1).map((cell) => cell.replaceAll('\u00a0', ' '))),
+    claimCells({ claims: near }).rows.map((cells) => cells.slice(1).map((cell) => cell.replaceAll('\u00a0', ' '))),
     [
       ['0.897 ×', '≥ 0.9 ×', 'no'],
       ['1 ×', '≥ 1.2 ×, ≤ 2 ×', 'no'],
