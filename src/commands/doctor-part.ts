@@ -6,7 +6,7 @@ import type { ReadHost } from '../operations/doctor/doctor.ts';
 import { HOST_FIGURES, type HostFacts, type Snapshot } from '../operations/doctor/facts.ts';
 import { isMapping } from '../schema/read.ts';
 import { MIB } from '../schema/units.ts';
-import { UsageError } from './arguments.ts';
+import { messageOf, UsageError } from './arguments.ts';
 
 /** The view of one host, made there by `doctor --host`, to be joined with an examination made elsewhere. */
 export interface HostPart {
@@ -33,7 +33,7 @@ export function partIn(file: string): HostPart {
     if (statSync(file).size > MAX_PART_BYTES) throw new Error(`larger than ${MAX_PART_BYTES} bytes`);
     return hostPartFrom(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    throw new UsageError(`--merge ${file}: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`--merge ${file}: ${messageOf(error)}`);
   }
 }
 
