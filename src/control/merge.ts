@@ -11,13 +11,10 @@ import {
   MAX_LINE,
   MAX_PURGES,
   MAX_RANGES,
-  type Overlay,
   PLACEMENT_PHASES,
   type Placement,
   type Purge,
   piecesOf,
-  type Shadow,
-  type Suppression,
   tagOf,
 } from './document.ts';
 import { withoutPreparation } from './placement.ts';
@@ -40,19 +37,31 @@ import { withoutPreparation } from './placement.ts';
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
   if (tagOf(left) === tagOf(right)) return left;
   const above = Math.min(MAX_GENERATION, Math.max(left.generation, right.generation) + 1);
-  const allPurges = unite(left, right, above, purgesOf, textOf);
+  const allPurges = unite(
+    left,
+    right,
+    above,
+    ({ purges }) => purges,
+    ({ text }) => text,
+  );
   const purges = allPurges.slice(-MAX_PURGES);
   const ranges = raiseAll(mergeFloors(left, right, above), allPurges.slice(0, -MAX_PURGES));
-  const suppressed = unite(left, right, above, suppressedOf, idOf);
+  const suppressed = unite(
+    left,
+    right,
+    above,
+    (document) => document.suppressed,
+    ({ id }) => id,
+  );
   const halted = laterHalt(left.halted, right.halted);
-  const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
-  const shadow = halted === undefined ? sharedShadow(left, right) : undefined;
+  const { overlay, shadow, indexVersion } = leading(left, right);
+  const keepsDrill = halted === undefined && left.overlay?.drill === right.overlay?.drill;
+  const keepsShadow = halted === undefined && left.shadow?.id === right.shadow?.id;
   // Cancelled in each document before one is chosen, so that a cancelled preparation does not hide a committed cut-over.
   const [leftPlacement, rightPlacement] = [left, right].map(({ placement }) =>
     halted === undefined ? placement : withoutPreparation(placement),
   );
   const placement = laterPlacement(leftPlacement, rightPlacement);
-  const { indexVersion } = leading(left, right);
   const longestLife = longerLife(left.longestLife, right.longestLife);
   const isAboveUsed =
     ranges.some(({ freshFloor }) => freshFloor === above) ||
@@ -67,8 +76,8 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
     suppressed,
     longestLife,
     halted,
-    overlay,
-    shadow,
+    overlay: keepsDrill ? overlay : undefined,
+    shadow: keepsShadow ? shadow : undefined,
     placement,
     line: mergedHistory(left, right),
   };
@@ -78,11 +87,6 @@ interface Item {
   readonly generation: number;
   readonly atMs: number;
 }
-
-const purgesOf = ({ purges }: ControlDocument) => purges;
-const textOf = ({ text }: Purge) => text;
-const suppressedOf = ({ suppressed }: ControlDocument) => suppressed;
-const idOf = ({ id }: Suppression) => id;
 
 /** The items of both documents, each once, the newest last. */
 function unite<T extends Item>(
@@ -121,14 +125,6 @@ function laterHalt(left: Halt | undefined, right: Halt | undefined): Halt | unde
 function longerLife(left: LongestLife | undefined, right: LongestLife | undefined): LongestLife | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return { ms: Math.max(left.ms, right.ms), atMs: Math.max(left.atMs, right.atMs) };
-}
-
-function sharedOverlay(left: ControlDocument, right: ControlDocument): Overlay | undefined {
-  return left.overlay?.drill === right.overlay?.drill ? leading(left, right).overlay : undefined;
-}
-
-function sharedShadow(left: ControlDocument, right: ControlDocument): Shadow | undefined {
-  return left.shadow?.id === right.shadow?.id ? leading(left, right).shadow : undefined;
 }
 
 /** A settled placement has the time of its commit, so the later phase decides between the two. */
