@@ -1,12 +1,17 @@
 import { MISS_REASONS } from '../cache/events.ts';
 import type { StoreEvent } from '../cache/store.ts';
+import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
+import { CONNECTION_EVENTS, type ConnectionEvent, TOKEN_RESULTS, type TokenEvent } from '../http/transport/events.ts';
+import type { ShadowEvent } from '../operations/shadow/shadow.ts';
+import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { reasonsBy } from '../resilience/search-error.ts';
 import type { SearchEvent } from '../search/events.ts';
 import { OUTCOMES } from '../search/outcome.ts';
-import type { EventCounts, Observers } from './events.ts';
+import type { TracingEvent } from '../tracing/delivery.ts';
+import type { Observers, Uncounted } from './events.ts';
 import * as values from './label-values.ts';
 import { type Buckets, countBy, type MetricKit, type Table } from './series.ts';
 
@@ -16,20 +21,15 @@ const COMMANDS: Buckets = { bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], 
 const TIERS = ['l1', 'l2'];
 const BACKFILL_RESULTS = ['stored', 'kept', 'dropped'] as const;
 
-type SearchObservers = Pick<
-  Observers,
-  'observeRequest' | 'observeSearch' | 'observeStore' | 'observeGuard' | 'observeEngine'
->;
-
 /**
- * The counters of searches and of all that they run through: for each kind of event the metric, its help, its labels with
+ * The counters of searches, of all that they run through, and of the other rooms: for each kind of event the metric, its help, its labels with
  * all their values, and the members of the event that are the values.
  * @param domain configured names: the only values of a `domain` label, beside `none` and `other`.
  */
-export function createSearchCounters(
+export function createCounters(
   { counter, sparse, histogram, summary }: MetricKit,
   domain: readonly string[],
-): SearchObservers {
+): Omit<Observers, Uncounted | 'observeDoctor'> {
   // `none`: refused before the domain was known.
   const domainOrNone = [...domain, 'none'];
   const countRequest = counter<RequestEvent>(
@@ -302,6 +302,61 @@ export function createSearchCounters(
     ],
   };
 
+  // Beside searches. Flushes, warm-ups and drills have no counters.
+  const connection = counter<ConnectionEvent>(
+    'serpcache_client_connections_cut_total',
+    'Client connections refused or closed because of a limit. refused: above maxConnections. crowded: idle, closed to make room. ran-ahead: too many pipelined requests. held: too many bytes buffered for it. slow: its request took too long. share: its address has too many.',
+    { reason: CONNECTION_EVENTS },
+    (add) => (event) => add(1, event.what),
+  );
+  // `ignored` is of the public listener, the others are of the admin listener.
+  const token = counter<TokenEvent>(
+    'serpcache_http_refused_tokens_total',
+    'Bearer tokens that gave no access. wrong: compared, not equal. throttled: not compared, because the address sent too many wrong ones: somebody guesses. ignored: sent to the public listener, which takes none.',
+    { reason: TOKEN_RESULTS },
+    (add) => (event) => add(1, event.result),
+  );
+  const control = sparse<ControlEvent>(
+    'serpcache_control_events_total',
+    'Events of the control document, which holds the decisions of operators. control-away: its store stopped answering. control-restored: it was lost and written back. control-corrupt, control-unsigned: the stored one is not believed. drill-void: a drill ended because its process is not heard.',
+    { domain, event: values.CONTROL_EVENTS },
+    (add) => (event) => add(1, event.domain, event.kind === 'overlay' ? `drill-${event.state}` : event.kind),
+  );
+  const popularity = sparse<PopularityEvent>(
+    'serpcache_popularity_queries_total',
+    'Queries whose counts were added to the fleet, or dropped because the counter store was slow or away.',
+    { domain, outcome: ['added', 'dropped'] },
+    (add) => (event) => add(event.queries, event.domain, event.kind === 'popularity-added' ? 'added' : 'dropped'),
+  );
+  // Rates and latencies of a shadow are in its report.
+  const shadow: Table<ShadowEvent> = {
+    'shadow-copy': [
+      sparse(
+        'serpcache_shadow_copies_total',
+        'Copies of reads and writes to the candidate, a store that may replace the present one. dropped: too many waited. paused: this process had more urgent work. failed: sent without success. Answers to clients do not wait for them.',
+        { domain, type: values.SHADOW_COPY_TYPES, outcome: values.SHADOW_COPY_RESULTS },
+        (add) => (event) => add(1, event.domain, event.type, event.result),
+      ),
+    ],
+    'shadow-compared': [
+      counter(
+        'serpcache_shadow_compared_total',
+        'Values of the candidate compared with those of the present store. wrong: another page under the same key, which must not happen. missing, surplus: only one of them has it. older, newer: versions of the same page.',
+        { domain, outcome: values.AGREEMENTS },
+        (add) => (event) => add(1, event.domain, event.result),
+      ),
+    ],
+    'shadow-changed': [],
+    'placement-changed': [],
+    'shadow-unwritten': [],
+  };
+
+  const spans = counter<TracingEvent>(
+    'serpcache_spans_total',
+    'Finished spans of traces. exported: the collector answered 200; it may still reject some. dropped: not exported, because the collector is away or slow, or too many waited; searches are not affected.',
+    { outcome: ['exported', 'dropped'] },
+    (add) => (event) => add(event.spans, event.outcome),
+  );
   return {
     observeRequest: (event) => {
       // Runs for every L1 hit: a loop over a list takes a third more time than three calls.
@@ -313,29 +368,11 @@ export function createSearchCounters(
     observeStore: (name, event) => countBy(store, event, name),
     observeGuard: (name, event) => countBy(guard, event, name),
     observeEngine: (name, event) => countBy(engine, event, name),
+    observeConnection: connection,
+    observeToken: token,
+    observeControl: control,
+    observePopularity: popularity,
+    observeShadow: (event) => countBy(shadow, event),
+    observeTracing: spans,
   };
-}
-
-/** Events that are not counted: each is a line of the log. */
-export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
-
-/** Each event goes to all its readers, in this order. */
-export function shareEvents(
-  counts: EventCounts['observers'],
-  metrics: Omit<Observers, Uncounted>,
-  log: Pick<Observers, Uncounted> & Partial<Observers>,
-  meters: Partial<Observers>,
-): Observers {
-  const readers: readonly Partial<Observers>[] = [counts, metrics, log, meters];
-  const names = new Set(readers.flatMap((reader) => Object.keys(reader) as (keyof Observers)[]));
-  const shared = [...names].map((name) => {
-    const reads = readers.flatMap((reader) => (reader[name] ?? []) as (event: unknown, more?: unknown) => void);
-    const [read] = reads;
-    if (reads.length === 1) return [name, read];
-    const share = (event: unknown, more?: unknown): void => {
-      for (const each of reads) each(event, more);
-    };
-    return [name, share];
-  });
-  return Object.fromEntries(shared);
 }

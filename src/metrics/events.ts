@@ -38,44 +38,32 @@ export interface Observers {
   readonly observeTracing: (event: TracingEvent) => void;
 }
 
-/** Counts the events of each domain that the meter does not count, since the start of the process. For the doctor. */
-export interface EventCounts {
-  /** Events of other names than those of domains (`control`, `counters`) are not counted. */
-  readonly observers: Pick<Observers, 'observeSearch' | 'observeStore' | 'observeGuard'>;
-  /** Zeroes for an unknown domain. */
-  readonly read: (domain: string) => DomainCounts;
-}
-
-/** The reasons and results are of closed unions, which bound the maps. */
-interface RunningCounts {
-  readonly shed: Map<string, number>;
-  readonly permits: { count: number; waitedMs: number };
-  readonly reads: Map<string, number>;
-  readonly readDurations: Float64Array;
-  readonly misses: Map<string, number>;
-  readonly pages: { count: number; bytes: number; big: number; largestBytes: number };
-}
+type RunningCounts = ReturnType<typeof zeroes>;
 
 const BOUNDS = Float64Array.from(DURATION_BOUNDS_MS);
 
-export function createEventCounts(domains: readonly string[]): EventCounts {
+/** Counts the events of each domain that the meter does not count, since the start of the process. For the doctor. */
+export function createEventCounts(domains: readonly string[]) {
   const counts = new Map(domains.map((domain) => [domain, zeroes()]));
-  return {
-    observers: {
-      observeSearch: (event) => {
-        const own = counts.get(event.domain);
-        if (own !== undefined) noteSearch(own, event);
-      },
-      observeStore: (domain, event) => {
-        const own = counts.get(domain);
-        if (own !== undefined) noteRead(own, event);
-      },
-      observeGuard: (domain, event) => {
-        const own = counts.get(domain);
-        if (own !== undefined) notePermit(own, event);
-      },
+  /** Events of other names than those of domains (`control`, `counters`) are not counted. */
+  const observers: Pick<Observers, 'observeSearch' | 'observeStore' | 'observeGuard'> = {
+    observeSearch: (event) => {
+      const own = counts.get(event.domain);
+      if (own !== undefined) noteSearch(own, event);
     },
-    read: (domain) => {
+    observeStore: (domain, event) => {
+      const own = counts.get(domain);
+      if (own !== undefined) noteRead(own, event);
+    },
+    observeGuard: (domain, event) => {
+      const own = counts.get(domain);
+      if (own !== undefined) notePermit(own, event);
+    },
+  };
+  return {
+    observers,
+    /** Zeroes for an unknown domain. */
+    read: (domain: string): DomainCounts => {
       const { shed, permits, reads, readDurations, misses, pages } = counts.get(domain) ?? zeroes();
       return {
         shed: Object.fromEntries(shed),
@@ -89,13 +77,14 @@ export function createEventCounts(domains: readonly string[]): EventCounts {
   };
 }
 
-function zeroes(): RunningCounts {
+/** The reasons and results are of closed unions, which bound the maps. */
+function zeroes() {
   return {
-    shed: new Map(),
+    shed: new Map<string, number>(),
     permits: { count: 0, waitedMs: 0 },
-    reads: new Map(),
+    reads: new Map<string, number>(),
     readDurations: new Float64Array(BOUNDS.length + 1),
-    misses: new Map(),
+    misses: new Map<string, number>(),
     pages: { count: 0, bytes: 0, big: 0, largestBytes: 0 },
   };
 }
@@ -129,4 +118,28 @@ function notePermit({ shed, permits }: RunningCounts, event: GuardEvent): void {
 
 function add(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
+}
+
+/** Events that are not counted: each is a line of the log. */
+export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
+
+/** Each event goes to all its readers, in this order. */
+export function shareEvents(
+  counts: ReturnType<typeof createEventCounts>['observers'],
+  metrics: Omit<Observers, Uncounted>,
+  log: Pick<Observers, Uncounted> & Partial<Observers>,
+  meters: Partial<Observers>,
+): Observers {
+  const readers: readonly Partial<Observers>[] = [counts, metrics, log, meters];
+  const names = new Set(readers.flatMap((reader) => Object.keys(reader) as (keyof Observers)[]));
+  const shared = [...names].map((name) => {
+    const reads = readers.flatMap((reader) => (reader[name] ?? []) as (event: unknown, more?: unknown) => void);
+    const [read] = reads;
+    if (reads.length === 1) return [name, read];
+    const share = (event: unknown, more?: unknown): void => {
+      for (const each of reads) each(event, more);
+    };
+    return [name, share];
+  });
+  return Object.fromEntries(shared);
 }

@@ -61,6 +61,8 @@ export const CONTROL: ControlSummary = {
   purges: 2,
   ranges: 1,
   drill: { id: 'd', owner: 'a', flushed: 0.25, blackout: false },
+  shadow: undefined,
+  placement: undefined,
 };
 
 /** Metrics of a service of two domains, every part of which has something to tell. */
