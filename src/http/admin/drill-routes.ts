@@ -10,6 +10,7 @@ import {
   type AdminContext,
   adminRoutes,
   type ChangeNote,
+  defaulted,
   OptionalReason,
   pathId,
   RequiredReason,
@@ -23,6 +24,7 @@ const DRILL_ID = {
   unknown: { code: 'unknown-drill', detail: 'There is no such drill.' },
 } as const;
 
+const HaltedBody = Type.Object({ halted: Type.Boolean() });
 const ReasonBody = Type.Object({ reason: RequiredReason }, strict);
 const AbortBody = Type.Object({ reason: OptionalReason }, strict);
 
@@ -35,9 +37,33 @@ const request = DRILL_REQUEST.properties;
 
 const locationOf = ({ id }: Journal): string => `/admin/drills/${id}`;
 
-/** Plans, and drills from their preview to their end. */
-export function registerDrills(app: FastifyInstance, { operations: { drills }, audit }: AdminContext): void {
+const SamplesQuery = Type.Object({
+  samples: defaulted(
+    Type.Integer({
+      minimum: 0,
+      default: 0,
+      description: 'Number of samples to skip: those that the client has already.',
+    }),
+  ),
+});
+
+/** Plans, drills from their preview to their end with their journals, and the halt of all drills. */
+export function registerDrills(app: FastifyInstance, { operations, audit }: AdminContext): void {
+  const { drills } = operations;
   const { get, post } = adminRoutes(app, audit);
+
+  const halts = () =>
+    operations.domains.flatMap((domain) => {
+      const { halted } = operations.domain(domain).control.document();
+      return halted === undefined ? [] : [{ domain, ...halted }];
+    });
+  const halted = () => ({ halted: halts().map(({ domain }) => domain) });
+  const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
+    const before = halted();
+    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift(caller));
+    changed({ before, after: halted() });
+    return { halted: isHalted };
+  };
 
   get('/admin/plans', {
     summary: 'The ready-made plans',
@@ -114,28 +140,6 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
       return journal;
     },
   });
-}
-
-function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
-  return {
-    domain: domains.length === 1 ? domains[0] : undefined,
-    after: { drill: id, plan: plan.name, domains, resumes },
-  };
-}
-
-const SamplesQuery = Type.Object({
-  samples: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      default: 0,
-      description: 'Number of samples to skip: those that the client has already.',
-    }),
-  ),
-});
-
-/** The journal of a drill, as JSON for machines and as a page for readers. */
-export function registerJournals(app: FastifyInstance, { operations: { drills } }: AdminContext): void {
-  const { get } = adminRoutes(app);
 
   get('/admin/drills/:id', {
     summary: 'The journal of a drill',
@@ -144,9 +148,8 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
     query: SamplesQuery,
     answer: JOURNAL,
     handle: async ({ id, query }) => {
-      const from = query.count('samples', { min: 0, max: 1_000_000, otherwise: 0 });
       const journal = await drills.journal(id);
-      return { ...journal, samples: journal.samples.slice(from) };
+      return { ...journal, samples: journal.samples.slice(query.samples) };
     },
   });
 
@@ -156,47 +159,6 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
     id: DRILL_ID,
     page: drills.page,
   });
-}
-
-interface ReportRoute {
-  readonly summary: string;
-  readonly tag: 'drills' | 'shadow';
-  readonly id: { readonly description: string; readonly unknown: Parameters<typeof pathId>[1] };
-  readonly page: (id: string) => Promise<string>;
-}
-
-/** A route that answers with a page of HTML. */
-export function registerReport(app: FastifyInstance, url: string, { summary, tag, id, page }: ReportRoute): void {
-  app.get(url, {
-    schema: routeSchema({
-      summary,
-      tag,
-      params: Type.Object({ id: Type.String({ description: id.description }) }),
-      answer: Type.String(),
-      type: 'text/html',
-    }),
-    handler: async (request, reply) => sendReport(request, reply, await page(pathId(request, id.unknown))),
-  });
-}
-
-const HaltedBody = Type.Object({ halted: Type.Boolean() });
-
-/** The halt of all drills: it stops every drill and refuses new ones. */
-export function registerHalt(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
-
-  const halts = () =>
-    operations.domains.flatMap((domain) => {
-      const { halted } = operations.domain(domain).control.document();
-      return halted === undefined ? [] : [{ domain, ...halted }];
-    });
-  const halted = () => ({ halted: halts().map(({ domain }) => domain) });
-  const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
-    const before = halted();
-    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift(caller));
-    changed({ before, after: halted() });
-    return { halted: isHalted };
-  };
 
   get('/admin/halt', {
     summary: 'Whether drills are halted, by whom and why',
@@ -224,5 +186,33 @@ export function registerHalt(app: FastifyInstance, { operations, audit }: AdminC
     body: ReasonBody,
     answer: HaltedBody,
     handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, false, changed),
+  });
+}
+
+function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
+  return {
+    domain: domains.length === 1 ? domains[0] : undefined,
+    after: { drill: id, plan: plan.name, domains, resumes },
+  };
+}
+
+interface ReportRoute {
+  readonly summary: string;
+  readonly tag: 'drills' | 'shadow';
+  readonly id: { readonly description: string; readonly unknown: Parameters<typeof pathId>[1] };
+  readonly page: (id: string) => Promise<string>;
+}
+
+/** A route that answers with a page of HTML. */
+export function registerReport(app: FastifyInstance, url: string, { summary, tag, id, page }: ReportRoute): void {
+  app.get(url, {
+    schema: routeSchema({
+      summary,
+      tag,
+      params: Type.Object({ id: Type.String({ description: id.description }) }),
+      answer: Type.String(),
+      type: 'text/html',
+    }),
+    handler: async (request, reply) => sendReport(request, reply, await page(pathId(request, id.unknown))),
   });
 }

@@ -90,7 +90,39 @@ const FlushState = Type.Object({
   erasure: Type.Optional(ERASURE),
 });
 
-/** Routes that flush a domain, preview a flush and show its state. */
+/** Each byte of an id takes at most 6 bytes, as `\uXXXX`. The rest is for the other members. */
+const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
+
+const PurgeBody = Type.Object(
+  {
+    domain: DomainName,
+    q: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'What was searched for: 1–256 characters in the end.',
+    }),
+    reason: OptionalReason,
+  },
+  strict,
+);
+
+const SuppressBody = Type.Object(
+  {
+    domain: DomainName,
+    ids: Type.Array(
+      Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `1 to ${MAX_ID_BYTES} bytes in UTF-8.` }),
+      {
+        minItems: 1,
+        maxItems: MAX_SUPPRESSED,
+        description: `1 to ${MAX_SUPPRESSED} documents.`,
+      },
+    ),
+    reason: OptionalReason,
+  },
+  strict,
+);
+
+/** Routes that flush a domain or every page of one query, remove documents from every page, and show this state. */
 export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { get, post } = adminRoutes(app, audit);
 
@@ -130,8 +162,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
     tag: 'flush',
     query: DomainQuery,
     answer: FlushState,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
+    handle: ({ query: { domain } }) => {
       const { control, flush } = queriedDomain(operations, domain);
       const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
       const { heardMsAgo, shared } = control.state();
@@ -153,43 +184,6 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       };
     },
   });
-}
-
-/** Each byte of an id takes at most 6 bytes, as `\uXXXX`. The rest is for the other members. */
-const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
-
-const PurgeBody = Type.Object(
-  {
-    domain: DomainName,
-    q: Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description: 'What was searched for: 1–256 characters in the end.',
-    }),
-    reason: OptionalReason,
-  },
-  strict,
-);
-
-const SuppressBody = Type.Object(
-  {
-    domain: DomainName,
-    ids: Type.Array(
-      Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `1 to ${MAX_ID_BYTES} bytes in UTF-8.` }),
-      {
-        minItems: 1,
-        maxItems: MAX_SUPPRESSED,
-        description: `1 to ${MAX_SUPPRESSED} documents.`,
-      },
-    ),
-    reason: OptionalReason,
-  },
-  strict,
-);
-
-/** Routes that purge every page of one query, or remove a document from every page. */
-export function registerPurge(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
 
   post('/admin/purge', {
     action: 'purge',
@@ -230,8 +224,7 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
     tag: 'flush',
     query: DomainQuery,
     answer: SUPPRESSED_LIST,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
+    handle: ({ query: { domain } }) => {
       const { suppressed } = queriedDomain(operations, domain).control.document();
       return { domain, max: MAX_SUPPRESSED, suppressed: suppressed.map(({ id, atMs }) => ({ id, atMs })) };
     },

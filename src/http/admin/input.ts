@@ -73,12 +73,14 @@ interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends 
   readonly bodyLimit?: number;
   /** The address of the new resource. */
   readonly location?: (answer: Decoded<Answer>) => string;
-  readonly handle: (asked: Asked<Static<Body>>) => Decoded<Answer> | Promise<Decoded<Answer>>;
+  /** False: a HEAD would do the work, and throw the answer away. */
+  readonly exposeHeadRoute?: false;
+  readonly handle: (asked: Asked<Static<Body>, Static<Query>>) => Decoded<Answer> | Promise<Decoded<Answer>>;
 }
 
 type TQuery = TSchema & { readonly properties: object };
 
-interface Asked<Body> {
+interface Asked<Body, Query> {
   readonly body: Body;
   readonly query: Query;
   readonly id: string;
@@ -108,22 +110,26 @@ export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit'])
         action,
         readsOnly,
         bodyLimit,
+        exposeHeadRoute,
         status = 200,
         location,
       } = route;
       const params = id && Type.Object({ id: Type.String({ description: id.description }) });
       const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
+      const queryOf = query === undefined ? () => undefined as Static<Query> : queryReader(query);
       // Fastify refuses an undefined limit.
       const limit = bodyLimit === undefined ? undefined : { bodyLimit };
+      const head = exposeHeadRoute === undefined ? undefined : { exposeHeadRoute };
       app.route({
         method,
         url,
         ...limit,
+        ...head,
         config: { action, readsOnly },
         schema: routeSchema({ ...route, params, query: describedQuery, body: describedBody }),
         handler: async (request, reply) => {
           const answer = await route.handle({
-            query: query === undefined ? NO_QUERY : queryOf(request, query),
+            query: queryOf(request),
             id: id === undefined ? '' : pathId(request, id.unknown),
             body: bodyOf(request.body),
             by: callerName(request.raw),
@@ -180,7 +186,7 @@ const MAX_POINTER = 128;
  * Checks bodies against a closed schema. An unknown, missing or invalid field is refused by name, and the answer says what
  * is allowed. A request without a body counts as `{}`.
  */
-export function bodyReader<const S extends TSchema>(schema: S): (body: unknown) => Static<S> {
+function bodyReader<const S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   const shape = Compile(schema);
   return (given) => {
     const body = given ?? {};
@@ -231,59 +237,57 @@ function codeOf(pointer: string, isMissing: boolean): Problem['code'] {
   return 'invalid-body';
 }
 
-interface Query {
-  /** @throws Refusal when it is missing or empty. */
-  readonly text: (name: string) => string;
-  /** Undefined when it is missing. */
-  readonly optional: (name: string) => string | undefined;
-  /** A whole number. @throws Refusal when it is out of bounds. */
-  readonly count: (name: string, bounds: CountBounds) => number;
-}
+/** A parameter with a default: it may be left out, and the route always gets a value. */
+export const defaulted = <S extends TSchema>(schema: S): S => Type.Optional(schema);
 
-interface CountBounds {
-  readonly min: number;
-  readonly max: number;
-  /** The value when the parameter is missing. */
-  readonly otherwise: number;
-}
+/** The maximum of counts whose schema has none. */
+const MAX_COUNT = 1_000_000;
 
-/** The query of an operator's request. Unlike in a search, an unknown parameter is refused, because it is a typing error. */
-export function queryOf(request: FastifyRequest, schema: { readonly properties: object }): Query {
-  const known = Object.keys(schema.properties);
-  const target = request.raw.url ?? '';
-  const mark = target.indexOf('?');
-  const pairs = mark < 0 ? [] : parseQueryString(target.slice(mark + 1));
-  const values = new Map<string, string>();
-  for (const [name, value] of pairs) {
-    if (!known.includes(name)) {
-      const allowed = known.length === 0 ? 'it takes none' : `known are ${known.join(', ')}`;
-      throw invalid(name.slice(0, 64), `There is no such parameter; ${allowed}.`);
+/**
+ * Reads the query of an operator's request by its schema; numbers and flags are read from text. Unlike in a search, an unknown
+ * parameter is refused, because it is a typing error.
+ */
+function queryReader<S extends TQuery>(schema: S): (request: FastifyRequest) => Static<S> {
+  const { properties = {}, required = [] } = nodeOf(schema);
+  const known = Object.keys(properties);
+  return ({ raw: { url = '' } }) => {
+    const mark = url.indexOf('?');
+    const values = new Map<string, string>();
+    for (const [name, value] of mark < 0 ? [] : parseQueryString(url.slice(mark + 1))) {
+      if (!known.includes(name))
+        throw invalid(name.slice(0, 64), `There is no such parameter; known are ${known.join(', ')}.`);
+      if (values.has(name)) throw invalid(name, 'It is given twice.');
+      values.set(name, value);
     }
-    if (values.has(name)) throw invalid(name, 'It is given twice.');
-    values.set(name, value);
-  }
-  return {
-    text: (name) => {
-      const value = values.get(name)?.trim() ?? '';
-      if (value === '') throw invalid(name, `The parameter ${name} is required.`);
-      return value;
-    },
-    optional: (name) => values.get(name),
-    count: (name, { min, max, otherwise }) => {
-      const value = values.get(name);
-      if (value === undefined) return otherwise;
-      const count = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-      if (count >= min && count <= max) return count;
-      throw invalid(name, `The parameter ${name} is a whole number from ${min} to ${max}.`);
-    },
+    const read = Object.entries(properties).map(([name, node]) => [
+      name,
+      required.includes(name) ? requiredText(name, values.get(name)) : parameterOf(name, node, values.get(name)),
+    ]);
+    return Object.fromEntries(read);
   };
 }
 
-const NO_QUERY: Query = {
-  text: () => '',
-  optional: () => undefined,
-  count: (_, { otherwise }) => otherwise,
-};
+function requiredText(name: string, given = ''): string {
+  const text = given.trim();
+  if (text === '') throw invalid(name, `The parameter ${name} is required.`);
+  return text;
+}
+
+function parameterOf(
+  name: string,
+  { type, minimum = 0, maximum = MAX_COUNT, default: byDefault }: SchemaNode,
+  given?: string,
+) {
+  if (given === undefined) return byDefault;
+  if (type === 'boolean') {
+    if (given !== 'true' && given !== 'false') throw invalid(name, `The parameter ${name} is true or false.`);
+    return given === 'true';
+  }
+  if (type !== 'integer') return given;
+  const count = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (count >= minimum && count <= maximum) return count;
+  throw invalid(name, `The parameter ${name} is a whole number from ${minimum} to ${maximum}.`);
+}
 
 /** @throws Refusal `unknown-domain`, with the name of the query parameter. */
 export function queriedDomain(operations: Pick<Operations, 'domain'>, name: string): DomainOperations {

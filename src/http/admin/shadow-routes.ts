@@ -21,6 +21,7 @@ import {
   adminRoutes,
   type ChangeNote,
   DomainName,
+  defaulted,
   OptionalReason,
   queriedDomain,
   RequiredReason,
@@ -91,7 +92,7 @@ const CutOverBody = Type.Object(
 
 const SamplesQuery = Type.Object({
   domain: DomainName,
-  from: Type.Optional(
+  from: defaulted(
     Type.Integer({
       minimum: 0,
       default: 0,
@@ -109,7 +110,12 @@ const SamplesBody = Type.Object({
   samples: Type.Array(SHADOW_SAMPLE),
 });
 
-/** Shadow traffic: its state and its curves, and its start, change and end. */
+const REPORT_ID = {
+  description: 'The id of a report; it is the id of its shadow.',
+  unknown: { code: 'unknown-report', detail: 'There is no such report.' },
+} as const;
+
+/** Shadow traffic, from its start to its reports, and the change of the store of a domain. */
 export function registerShadows(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { shadows } = operations;
   const { get, post } = adminRoutes(app, audit);
@@ -130,11 +136,9 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
   get('/admin/shadow/status', {
     summary: 'A domain with the figures of both stores and the verdict',
     tag: 'shadow',
-    query: Type.Object({ domain: DomainName, for: Type.Optional(Seconds) }),
+    query: Type.Object({ domain: DomainName, for: defaulted(Seconds) }),
     answer: SHADOW_STATUS,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
-      const seconds = query.count('for', FOR_SECONDS);
+    handle: ({ query: { domain, for: seconds } }) => {
       // Called for its refusal of an unknown domain.
       queriedDomain(operations, domain);
       return shadows.status(domain, seconds * 1000);
@@ -146,9 +150,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     tag: 'shadow',
     query: SamplesQuery,
     answer: SamplesBody,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
-      const from = query.count('from', { min: 0, max: 1_000_000, otherwise: 0 });
+    handle: ({ query: { domain, from } }) => {
       queriedDomain(operations, domain);
       const samples = shadows.samples(domain);
       const shadow = summaryOf(domain)?.shadow?.id;
@@ -208,26 +210,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
       return stopped;
     },
   });
-}
-
-/** An audit line names stores and nothing else of them. */
-function storeNote({ name, fingerprint }: StoreRef): StoreRef {
-  return { name, fingerprint };
-}
-
-function shadowNote({ shadow, active }: Pick<ShadowSummary, 'shadow' | 'active'>): object {
-  if (shadow === undefined) return { active: storeNote(active) };
-  const { id, candidate, fraction, reads, untilMs } = shadow;
-  return { shadow: id, candidate: storeNote(candidate), fraction, reads, untilMs };
-}
-
-function movedNote({ from, to, preparedMs, report }: Moved, force?: boolean): ChangeNote {
-  return { before: { active: storeNote(from) }, after: { active: storeNote(to), preparedMs, report, force } };
-}
-
-/** The change of the store of a domain, and the way back. */
-export function registerCutOver(app: FastifyInstance, { operations: { shadows }, audit }: AdminContext): void {
-  const { post } = adminRoutes(app, audit);
 
   post('/admin/shadow/cut-over', {
     action: 'cut-over',
@@ -257,16 +239,6 @@ export function registerCutOver(app: FastifyInstance, { operations: { shadows },
       return moved;
     },
   });
-}
-
-const REPORT_ID = {
-  description: 'The id of a report; it is the id of its shadow.',
-  unknown: { code: 'unknown-report', detail: 'There is no such report.' },
-} as const;
-
-/** The kept reports of shadows, as JSON for machines and as a page for readers. */
-export function registerShadowReports(app: FastifyInstance, { operations: { shadows } }: AdminContext): void {
-  const { get } = adminRoutes(app);
 
   get('/admin/shadow/reports', {
     summary: 'The reports of ended shadows, newest first',
@@ -289,4 +261,19 @@ export function registerShadowReports(app: FastifyInstance, { operations: { shad
     id: REPORT_ID,
     page: shadows.page,
   });
+}
+
+/** An audit line names stores and nothing else of them. */
+function storeNote({ name, fingerprint }: StoreRef): StoreRef {
+  return { name, fingerprint };
+}
+
+function shadowNote({ shadow, active }: Pick<ShadowSummary, 'shadow' | 'active'>): object {
+  if (shadow === undefined) return { active: storeNote(active) };
+  const { id, candidate, fraction, reads, untilMs } = shadow;
+  return { shadow: id, candidate: storeNote(candidate), fraction, reads, untilMs };
+}
+
+function movedNote({ from, to, preparedMs, report }: Moved, force?: boolean): ChangeNote {
+  return { before: { active: storeNote(from) }, after: { active: storeNote(to), preparedMs, report, force } };
 }
