@@ -204,10 +204,9 @@ const AuditQuery = Type.Object({
 
 /** `GET /admin/audit`: the lines that are on the disk of this process. */
 export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
-  adminRoutes(app).get('/admin/audit', {
+  adminRoutes(app, 'audit').get('/admin/audit', {
     summary: 'Lines of the audit, newest first',
     description: 'Pages go back through all files that are kept. New lines do not move older pages.',
-    tag: 'audit',
     query: AuditQuery,
     answer: Type.Object({
       entries: Type.Array(AUDIT_ENTRY),

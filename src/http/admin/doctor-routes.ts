@@ -51,12 +51,11 @@ const MAX_NOTED = 20;
 
 /** The doctor: the findings that stand, an examination, and the changes of `--enable`. */
 export function registerDoctor(app: FastifyInstance, { operations: { doctor }, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
+  const { get, post } = adminRoutes(app, 'doctor', audit);
 
   get('/admin/doctor', {
     summary: 'The findings of the checks that run at intervals, and when each began and ended',
     description: 'Looks at nothing. They read few figures; `/admin/doctor/examination` makes every check.',
-    tag: 'doctor',
     answer: DoctorBody,
     handle: () => {
       const standing = doctor.standing();
@@ -69,7 +68,6 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
     summary: 'Every check, by four snapshots of all stores, engines, this host and this process',
     description:
       'Answers after the last snapshot, in about three windows. It changes nothing. Requests at the same time share one examination, with the window of the first.',
-    tag: 'doctor',
     query: ExaminationQuery,
     answer: ExaminationBody,
     handle: async ({ query: { window: windowMs, facts } }) => {
@@ -83,7 +81,6 @@ export function registerDoctor(app: FastifyInstance, { operations: { doctor }, a
     summary: 'Change a diagnostic setting of every store node, or empty its records',
     description:
       'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',
-    tag: 'doctor',
     body: EnableBody,
     answer: ENABLED,
     handle: async ({ body: { name }, changed }) => {

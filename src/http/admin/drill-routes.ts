@@ -10,11 +10,11 @@ import {
   type AdminContext,
   adminRoutes,
   type ChangeNote,
-  defaulted,
   OptionalReason,
   pathId,
   RequiredReason,
   routeSchema,
+  SkippedSamples,
   strict,
 } from './input.ts';
 
@@ -37,20 +37,10 @@ const request = DRILL_REQUEST.properties;
 
 const locationOf = ({ id }: Journal): string => `/admin/drills/${id}`;
 
-const SamplesQuery = Type.Object({
-  samples: defaulted(
-    Type.Integer({
-      minimum: 0,
-      default: 0,
-      description: 'Number of samples to skip: those that the client has already.',
-    }),
-  ),
-});
-
 /** Plans, drills from their preview to their end with their journals, and the halt of all drills. */
 export function registerDrills(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { drills } = operations;
-  const { get, post } = adminRoutes(app, audit);
+  const { get, post } = adminRoutes(app, 'drills', audit);
 
   const halts = () =>
     operations.domains.flatMap((domain) => {
@@ -67,7 +57,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
 
   get('/admin/plans', {
     summary: 'The ready-made plans',
-    tag: 'drills',
     answer: Type.Object({ plans: Type.Array(JOURNAL_PLAN) }),
     handle: () => ({ plans: drills.plans() }),
   });
@@ -76,7 +65,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
     action: 'drill-preview',
     readsOnly: true,
     summary: 'Preview of a drill: the effect and cost of each stage',
-    tag: 'drills',
     body: Type.Object(request, strict),
     describedBody: Type.Object({ ...request, plan }, strict),
     answer: DRILL_PREVIEW,
@@ -87,7 +75,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
     action: 'drill-start',
     summary: 'Start a drill',
     description: 'Answers when the baseline has begun; the drill continues in the background.',
-    tag: 'drills',
     body: Type.Object({ ...request, reason: RequiredReason }, strict),
     describedBody: Type.Object({ ...request, plan, reason: RequiredReason }, strict),
     answer: JOURNAL,
@@ -102,7 +89,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
 
   get('/admin/drills', {
     summary: 'Drills that run or have a report, newest first',
-    tag: 'drills',
     answer: LISTED_DRILLS,
     handle: async () => {
       const { drills: listed, unreadable } = await drills.list();
@@ -114,7 +100,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
     action: 'drill-abort',
     summary: 'End a drill and restore the cache, in whichever process it runs',
     description: 'Answers when the cache is restored. The body may be left out.',
-    tag: 'drills',
     id: DRILL_ID,
     body: AbortBody,
     answer: Type.Object({ id: Type.String() }),
@@ -128,7 +113,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
   post('/admin/drills/:id/resume', {
     action: 'drill-resume',
     summary: 'Continue a stopped drill at its unfinished stage',
-    tag: 'drills',
     id: DRILL_ID,
     body: ReasonBody,
     answer: JOURNAL,
@@ -143,9 +127,8 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
 
   get('/admin/drills/:id', {
     summary: 'The journal of a drill',
-    tag: 'drills',
     id: DRILL_ID,
-    query: SamplesQuery,
+    query: Type.Object({ samples: SkippedSamples }),
     answer: JOURNAL,
     handle: async ({ id, query }) => {
       const journal = await drills.journal(id);
@@ -162,7 +145,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
 
   get('/admin/halt', {
     summary: 'Whether drills are halted, by whom and why',
-    tag: 'drills',
     answer: HALT_STATE,
     handle: () => {
       const domains = halts();
@@ -173,7 +155,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
   post('/admin/halt', {
     action: 'halt',
     summary: 'Stop and roll back every drill, and refuse new ones',
-    tag: 'drills',
     body: ReasonBody,
     answer: HaltedBody,
     handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, true, changed),
@@ -182,7 +163,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
   post('/admin/halt/lift', {
     action: 'halt-lift',
     summary: 'Let drills start again',
-    tag: 'drills',
     body: ReasonBody,
     answer: HaltedBody,
     handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, false, changed),

@@ -124,13 +124,12 @@ const SuppressBody = Type.Object(
 
 /** Routes that flush a domain or every page of one query, remove documents from every page, and show this state. */
 export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
+  const { get, post } = adminRoutes(app, 'flush', audit);
 
   post('/admin/flush/preview', {
     action: 'flush-preview',
     readsOnly: true,
     summary: 'Preview of a flush: its effect and cost',
-    tag: 'flush',
     body: Type.Object(target, strict),
     answer: FLUSH_PREVIEW,
     handle: ({ body: { domain, fraction = 1, ...ask } }) =>
@@ -141,7 +140,6 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
     action: 'flush',
     summary: 'Flush a share of a domain permanently',
     description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
-    tag: 'flush',
     body: FlushBody,
     answer: FLUSHED,
     handle: async ({ body: { domain, fraction = 1, reason, ...ask }, changed }) => {
@@ -159,7 +157,6 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   get('/admin/flush', {
     summary: 'The decisions of operators about a domain, and its latest erasure',
-    tag: 'flush',
     query: DomainQuery,
     answer: FlushState,
     handle: ({ query: { domain } }) => {
@@ -188,7 +185,6 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
   post('/admin/purge', {
     action: 'purge',
     summary: 'Flush every page of one query',
-    tag: 'flush',
     body: PurgeBody,
     answer: PURGED,
     handle: async ({ body: { domain, q }, changed }) => {
@@ -208,7 +204,6 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
       bodyLimit: MAX_IDS_BYTES,
       action,
       summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
-      tag: 'flush',
       body: SuppressBody,
       answer: SUPPRESSED,
       handle: async ({ body: { domain, ids }, changed }) => {
@@ -221,7 +216,6 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   get('/admin/suppressed', {
     summary: 'The suppressed documents',
-    tag: 'flush',
     query: DomainQuery,
     answer: SUPPRESSED_LIST,
     handle: ({ query: { domain } }) => {

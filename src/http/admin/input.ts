@@ -56,7 +56,8 @@ export function routeSchema(route: Described): Record<string, unknown> {
 }
 
 /** A route that takes and answers JSON. */
-interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends TSchema> extends Described {
+interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends TSchema>
+  extends Omit<Described, 'tag' | 'params' | 'type'> {
   readonly query?: Query;
   /** Bodies are checked against it. */
   readonly body?: Body;
@@ -94,26 +95,15 @@ interface Asked<Body, Query> {
  * Registers routes whose input is checked and whose answers have the type of their schemas. Query, id and body are checked in
  * this order; each refusal names the field.
  */
-export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit']) {
+export function adminRoutes(app: FastifyInstance, tag: Described['tag'], audit?: AdminContext['audit']) {
   const register =
     (method: 'GET' | 'POST') =>
     <Body extends TSchema, Query extends TQuery, Answer extends TSchema>(
       url: string,
       route: AdminRoute<Body, Query, Answer>,
     ): void => {
-      const {
-        id,
-        query,
-        describedQuery = query,
-        body,
-        describedBody = body,
-        action,
-        readsOnly,
-        bodyLimit,
-        exposeHeadRoute,
-        status = 200,
-        location,
-      } = route;
+      const { id, query, body, action, readsOnly, bodyLimit, exposeHeadRoute, location } = route;
+      const described = { query: route.describedQuery ?? query, body: route.describedBody ?? body };
       const params = id && Type.Object({ id: Type.String({ description: id.description }) });
       const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
       const queryOf = query === undefined ? () => undefined as Static<Query> : queryReader(query);
@@ -126,7 +116,7 @@ export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit'])
         ...limit,
         ...head,
         config: { action, readsOnly },
-        schema: routeSchema({ ...route, params, query: describedQuery, body: describedBody }),
+        schema: routeSchema({ ...route, ...described, tag, params }),
         handler: async (request, reply) => {
           const answer = await route.handle({
             query: queryOf(request),
@@ -137,7 +127,7 @@ export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit'])
             changed: (note) => audit?.changed(request, note),
           });
           if (location !== undefined) reply.header('location', location(answer));
-          return reply.code(status).send(answer);
+          return reply.code(route.status ?? 200).send(answer);
         },
       });
     };
@@ -167,6 +157,11 @@ export const OptionalReason = Type.Optional(
 
 export const DomainQuery = Type.Object({ domain: DomainName });
 
+/** A parameter with a default: it may be left out, and the route always gets a value. */
+export function defaulted<S extends TSchema>(schema: S): S {
+  return Type.Optional(schema);
+}
+
 /**
  * The id in a path. An id may become a file name: with `unknown` only the characters of an id are accepted.
  * @throws Refusal `unknown` for any other text.
@@ -178,6 +173,15 @@ export function pathId({ params }: FastifyRequest, unknown?: Problem): string {
 }
 
 export const AtMs = wallTime();
+
+/** For lists of samples that grow while they are read. */
+export const SkippedSamples = defaulted(
+  Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'Number of samples to skip: those that the client has already.',
+  }),
+);
 
 /** Maximum number of characters of a pointer in an answer: a member name of a client may be as long as its body. */
 const MAX_POINTER = 128;
@@ -236,9 +240,6 @@ function codeOf(pointer: string, isMissing: boolean): Problem['code'] {
   if (pointer === '/plan' || pointer.startsWith('/plan/')) return 'invalid-plan';
   return 'invalid-body';
 }
-
-/** A parameter with a default: it may be left out, and the route always gets a value. */
-export const defaulted = <S extends TSchema>(schema: S): S => Type.Optional(schema);
 
 /** The maximum of counts whose schema has none. */
 const MAX_COUNT = 1_000_000;

@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Clock, promised } from '../../runtime.ts';
+import { promised } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
-import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { TierExplanation } from '../../search/explain.ts';
 import { domainOf, prepareSearch } from '../../search/key.ts';
 import { createTraceRecorder } from '../../search/trace-recorder.ts';
-import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
@@ -16,19 +14,14 @@ import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
+import type { AdminServerOptions } from './admin-server.ts';
 import { adminRoutes } from './input.ts';
 
-interface AdminSearchOptions {
-  readonly domains: readonly SearchedDomain[];
-  /** Gets one event per search. */
-  readonly observe: (event: RequestEvent) => void;
+type SharedOptions = 'domains' | 'observe' | 'clock' | 'random' | 'maxUrlBytes' | 'maxPageBytes';
+
+interface AdminSearchOptions extends Pick<AdminServerOptions, SharedOptions> {
   readonly requestLog: RequestLog;
   readonly requestId: (given: string | string[] | undefined) => string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxUrlBytes: number;
-  /** The largest page that any domain may have, inflated. */
-  readonly maxPageBytes: number;
   readonly app: Pick<App, 'drain' | 'buffers'>;
 }
 
@@ -38,7 +31,7 @@ const PAGE_BODIES_BYTES = 2 ** 20;
 /** Routes that make, explain and trace one search. */
 export function registerSearches(routes: FastifyInstance, options: AdminSearchOptions): void {
   const { domains, clock, random, maxUrlBytes, observe, requestLog, requestId, maxPageBytes, app } = options;
-  const { get } = adminRoutes(routes);
+  const { get } = adminRoutes(routes, 'state');
   const handle = createSearchHandler({
     domains,
     requestLog,
@@ -76,7 +69,6 @@ export function registerSearches(routes: FastifyInstance, options: AdminSearchOp
 
   get('/admin/explain', {
     summary: 'Why a search is answered as it is, tier by tier',
-    tag: 'state',
     describedQuery: searchQuerySchema(domains),
     answer: ExplanationBody,
     handle: async ({ request: { raw, headers } }) => {
@@ -89,7 +81,6 @@ export function registerSearches(routes: FastifyInstance, options: AdminSearchOp
   // any search may; it is not counted as a request of a client.
   get('/admin/trace', {
     summary: 'One live search, stage by stage, with its times',
-    tag: 'state',
     describedQuery: searchQuerySchema(domains),
     answer: TraceBody,
     handle: async ({ request: { raw, headers } }) => {

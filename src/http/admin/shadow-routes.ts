@@ -25,6 +25,7 @@ import {
   OptionalReason,
   queriedDomain,
   RequiredReason,
+  SkippedSamples,
   strict,
 } from './input.ts';
 
@@ -90,17 +91,6 @@ const CutOverBody = Type.Object(
   strict,
 );
 
-const SamplesQuery = Type.Object({
-  domain: DomainName,
-  from: defaulted(
-    Type.Integer({
-      minimum: 0,
-      default: 0,
-      description: 'Number of samples to skip: those that the client has already.',
-    }),
-  ),
-});
-
 const SamplesBody = Type.Object({
   domain: Type.String(),
   shadow: Type.Optional(Type.String({ description: 'The running shadow. The samples of another one begin at 0.' })),
@@ -118,7 +108,7 @@ const REPORT_ID = {
 /** Shadow traffic, from its start to its reports, and the change of the store of a domain. */
 export function registerShadows(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { shadows } = operations;
-  const { get, post } = adminRoutes(app, audit);
+  const { get, post } = adminRoutes(app, 'shadow', audit);
   const summaryOf = (domain: string): ShadowSummary | undefined =>
     shadows.list().find((each) => each.domain === domain);
   const noteBefore = (domain: string): object | undefined => {
@@ -128,14 +118,12 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   get('/admin/shadow', {
     summary: 'Each domain that has a store: its candidates, its shadow, its cut-over',
-    tag: 'shadow',
     answer: Type.Object({ domains: Type.Array(SHADOW_SUMMARY) }),
     handle: () => ({ domains: shadows.list() }),
   });
 
   get('/admin/shadow/status', {
     summary: 'A domain with the figures of both stores and the verdict',
-    tag: 'shadow',
     query: Type.Object({ domain: DomainName, for: defaulted(Seconds) }),
     answer: SHADOW_STATUS,
     handle: ({ query: { domain, for: seconds } }) => {
@@ -147,8 +135,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   get('/admin/shadow/samples', {
     summary: 'The curves of both stores since the start of the shadow',
-    tag: 'shadow',
-    query: SamplesQuery,
+    query: Type.Object({ domain: DomainName, from: SkippedSamples }),
     answer: SamplesBody,
     handle: ({ query: { domain, from } }) => {
       queriedDomain(operations, domain);
@@ -162,7 +149,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     action: 'shadow-start',
     summary: 'Start a shadow: reads and writes are copied to a candidate',
     description: 'Answers when the candidate has passed its checks and the copies have begun.',
-    tag: 'shadow',
     body: StartBody,
     answer: SHADOW_STATUS,
     status: 201,
@@ -179,7 +165,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     action: 'shadow-change',
     summary: 'Change the fraction or the reads of a running shadow',
     description: 'One of `fraction` and `reads` is required.',
-    tag: 'shadow',
     body: ChangeBody,
     answer: SHADOW_STATUS,
     handle: async ({ body: { reason = '', ...change }, by, changed }) => {
@@ -199,7 +184,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     summary: 'End the use of the second store of a domain',
     description:
       'A shadow ends and its report is kept, a prepared cut-over is cancelled, after a cut-over the old store is no longer used.',
-    tag: 'shadow',
     body: Type.Object({ domain: DomainName, reason: OptionalReason }, strict),
     answer: SHADOW_STOPPED,
     handle: async ({ body: { domain, reason = '' }, by, changed }) => {
@@ -215,7 +199,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     action: 'cut-over',
     summary: 'Cut over to the candidate of the running shadow',
     description: 'Answers when every process follows. Without a favourable verdict it needs `force`.',
-    tag: 'shadow',
     body: CutOverBody,
     answer: SHADOW_MOVED,
     handle: async ({ body, by, changed }) => {
@@ -230,7 +213,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
   post('/admin/shadow/back', {
     action: 'cut-over-back',
     summary: 'Return to the store before the cut-over',
-    tag: 'shadow',
     body: Type.Object({ domain: DomainName, reason: RequiredReason }, strict),
     answer: SHADOW_MOVED,
     handle: async ({ body: { domain, reason }, by, changed }) => {
@@ -242,14 +224,12 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   get('/admin/shadow/reports', {
     summary: 'The reports of ended shadows, newest first',
-    tag: 'shadow',
     answer: Type.Object({ reports: Type.Array(SHADOW_REPORT_SUMMARY) }),
     handle: async () => ({ reports: await shadows.reports() }),
   });
 
   get('/admin/shadow/reports/:id', {
     summary: 'One report',
-    tag: 'shadow',
     id: REPORT_ID,
     answer: SHADOW_REPORT,
     handle: ({ id }) => shadows.report(id),

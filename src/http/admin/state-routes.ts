@@ -33,11 +33,10 @@ const PopularBody = Type.Object({
 
 /** The state of each domain, and its most frequent searches. */
 export function registerState(app: FastifyInstance, { operations }: AdminContext): void {
-  const { get } = adminRoutes(app);
+  const { get } = adminRoutes(app, 'state');
 
   get('/admin/domains', {
     summary: 'The state of each part of each domain',
-    tag: 'state',
     answer: DomainsBody,
     handle: () => ({
       domains: operations
@@ -49,7 +48,6 @@ export function registerState(app: FastifyInstance, { operations }: AdminContext
 
   get('/admin/popular', {
     summary: 'The most frequent searches, most frequent first',
-    tag: 'state',
     query: PopularQuery,
     answer: PopularBody,
     handle: async ({ query: { domain, limit } }) => {
