@@ -13,13 +13,14 @@ import { OUTCOMES } from '../search/outcome.ts';
 import type { TracingEvent } from '../tracing/delivery.ts';
 import type { Observers, Uncounted } from './events.ts';
 import * as values from './label-values.ts';
-import { type Buckets, countBy, type MetricKit, type Table } from './series.ts';
+import { type Buckets, countBy, type MetricKit, type Table, together } from './series.ts';
 
 /** Bounds of the sizes of pipelines, from one command. */
 const COMMANDS: Buckets = { bounds: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], perUnit: 1 };
 
 const TIERS = ['l1', 'l2'];
 const BACKFILL_RESULTS = ['stored', 'kept', 'dropped'] as const;
+const uncounted = (): void => {};
 
 /**
  * The counters of searches, of all that they run through, and of the other rooms: for each kind of event the metric, its help, its labels with
@@ -52,15 +53,13 @@ export function createCounters(
   );
 
   const search: Table<SearchEvent> = {
-    miss: [
-      counter(
-        'serpcache_misses_total',
-        'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
-        { domain, reason: MISS_REASONS },
-        (add) => (event) => add(1, event.domain, event.reason),
-      ),
-    ],
-    engine: [
+    miss: counter(
+      'serpcache_misses_total',
+      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+      { domain, reason: MISS_REASONS },
+      (add) => (event) => add(1, event.domain, event.reason),
+    ),
+    engine: together(
       counter(
         'serpcache_engine_calls_total',
         'Calls to the engine, by result. whole, empty and partial are answers; the others failed. Divided by the searches it is the load that the cache does not take away.',
@@ -79,8 +78,8 @@ export function createCounters(
         { domain },
         (observe) => (event) => observe(event.durationMs, event.domain),
       ),
-    ],
-    stored: [
+    ),
+    stored: together(
       counter(
         'serpcache_stored_total',
         'Entries written to the tier: l1 is the memory of the process, l2 the store.',
@@ -93,54 +92,44 @@ export function createCounters(
         { domain, tier: TIERS },
         (add) => (event) => add(event.bytes, event.domain, event.tier),
       ),
-    ],
-    'not-stored': [
-      sparse(
-        'serpcache_not_stored_total',
-        'Pages answered but not written to the tier. node-open, store-down, store-slow, store-saturated and refused mean a store that takes no writes: these searches will miss again. fenced: another process had the right to write it. degraded: partial pages are not stored.',
-        { domain, tier: TIERS, reason: values.NOT_STORED_REASONS },
-        (add) => (event) => add(1, event.domain, event.tier, event.why),
-      ),
-    ],
-    refresh: [
-      counter(
-        'serpcache_refreshes_total',
-        'Loads in the background for pages that were answered stale. from-store and from-engine renewed the page, leased left it to another process; the others did not, and the page stays stale.',
-        { domain, outcome: values.REFRESH_RESULTS },
-        (add) => (event) => add(1, event.domain, event.result),
-      ),
-    ],
-    lease: [
-      counter(
-        'serpcache_leases_total',
-        'Requests for the lease, the right of one process of the fleet to ask the engine for a key. taken: asked the engine. waited: got the page of another process. open: no lease, because the store failed. crowded: too many searches waited. fenced: lost before the page came. passed: the page cannot be stored. left: the search ended first.',
-        { domain, outcome: values.LEASE_RESULTS },
-        (add) => (event) => add(1, event.domain, event.result),
-      ),
-    ],
-    lifeboat: [
-      counter(
-        'serpcache_lifeboat_calls_total',
-        'Searches sent to the lifeboat, the second engine that answers while the first cannot. Above 0 the first engine is in trouble; shed: the lifeboat is full too.',
-        { domain, outcome: values.LIFEBOAT_RESULTS },
-        (add) => (event) => add(1, event.domain, event.result),
-      ),
-    ],
-    backfill: [
-      counter(
-        'serpcache_backfilled_total',
-        'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
-        { domain, outcome: BACKFILL_RESULTS },
-        (add) => (event) => {
-          for (const outcome of BACKFILL_RESULTS) add(event[outcome], event.domain, outcome);
-        },
-      ),
-    ],
+    ),
+    'not-stored': sparse(
+      'serpcache_not_stored_total',
+      'Pages answered but not written to the tier. node-open, store-down, store-slow, store-saturated and refused mean a store that takes no writes: these searches will miss again. fenced: another process had the right to write it. degraded: partial pages are not stored.',
+      { domain, tier: TIERS, reason: values.NOT_STORED_REASONS },
+      (add) => (event) => add(1, event.domain, event.tier, event.why),
+    ),
+    refresh: counter(
+      'serpcache_refreshes_total',
+      'Loads in the background for pages that were answered stale. from-store and from-engine renewed the page, leased left it to another process; the others did not, and the page stays stale.',
+      { domain, outcome: values.REFRESH_RESULTS },
+      (add) => (event) => add(1, event.domain, event.result),
+    ),
+    lease: counter(
+      'serpcache_leases_total',
+      'Requests for the lease, the right of one process of the fleet to ask the engine for a key. taken: asked the engine. waited: got the page of another process. open: no lease, because the store failed. crowded: too many searches waited. fenced: lost before the page came. passed: the page cannot be stored. left: the search ended first.',
+      { domain, outcome: values.LEASE_RESULTS },
+      (add) => (event) => add(1, event.domain, event.result),
+    ),
+    lifeboat: counter(
+      'serpcache_lifeboat_calls_total',
+      'Searches sent to the lifeboat, the second engine that answers while the first cannot. Above 0 the first engine is in trouble; shed: the lifeboat is full too.',
+      { domain, outcome: values.LIFEBOAT_RESULTS },
+      (add) => (event) => add(1, event.domain, event.result),
+    ),
+    backfill: counter(
+      'serpcache_backfilled_total',
+      'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
+      { domain, outcome: BACKFILL_RESULTS },
+      (add) => (event) => {
+        for (const outcome of BACKFILL_RESULTS) add(event[outcome], event.domain, outcome);
+      },
+    ),
   };
 
   // Events of all nodes are counted together; only gauges have a node label.
   const store: Table<StoreEvent> = {
-    command: [
+    command: together(
       sparse(
         'serpcache_store_commands_total',
         'Commands sent to the store, by result. value: found. absent: not found. node-open: not sent, because the breaker of the node is open. store-down: no connection. store-saturated: not sent, because too many are in flight. store-slow: no reply before the deadline. refused: an error reply.',
@@ -153,8 +142,8 @@ export function createCounters(
         { domain, operation: values.STORE_OPERATIONS },
         (observe) => (event, name) => observe(event.durationMs, name, event.operation),
       ),
-    ],
-    pipeline: [
+    ),
+    pipeline: together(
       summary(
         'redis_pipeline_batch_size_summary',
         'Commands per pipeline. The quantiles are of the last minute and this process, and cannot be added; see serpcache_store_pipeline_commands.',
@@ -195,111 +184,87 @@ export function createCounters(
         { type: values.PIPELINE_TYPES },
         (observe) => (event) => observe(event.durationMs, event.type),
       ),
-    ],
-    late: [
-      counter(
-        'serpcache_store_late_replies_total',
-        'Replies that came after their deadline. Each is a page that was there and not used (hit) or not there (miss): the node or the network is slow.',
-        { domain, outcome: ['hit', 'miss'] },
-        (add) => (event, name) => add(1, name, event.hit ? 'hit' : 'miss'),
-      ),
-    ],
-    breaker: [
-      counter(
-        'serpcache_store_breaker_transitions_total',
-        'State changes of the circuit breakers before store nodes, by new state. open: the keys of the node miss at once, without waiting.',
-        { domain, state: values.BREAKER_STATES },
-        (add) => (event, name) => add(1, name, event.state),
-      ),
-    ],
-    connection: [
-      counter(
-        'serpcache_store_connections_total',
-        'Connections to store nodes that were opened, closed, or could not be opened (failed). A steady rate of opened and closed ones is churn.',
-        { domain, state: values.CONNECTION_STATES },
-        (add) => (event, name) => add(1, name, event.state),
-      ),
-    ],
-    topology: [
-      counter(
-        'serpcache_store_topology_changes_total',
-        'Changes of the topology of a store: nodes that joined or left, slots or masters that moved.',
-        { domain },
-        (add) => (_event, name) => add(1, name),
-      ),
-    ],
+    ),
+    late: counter(
+      'serpcache_store_late_replies_total',
+      'Replies that came after their deadline. Each is a page that was there and not used (hit) or not there (miss): the node or the network is slow.',
+      { domain, outcome: ['hit', 'miss'] },
+      (add) => (event, name) => add(1, name, event.hit ? 'hit' : 'miss'),
+    ),
+    breaker: counter(
+      'serpcache_store_breaker_transitions_total',
+      'State changes of the circuit breakers before store nodes, by new state. open: the keys of the node miss at once, without waiting.',
+      { domain, state: values.BREAKER_STATES },
+      (add) => (event, name) => add(1, name, event.state),
+    ),
+    connection: counter(
+      'serpcache_store_connections_total',
+      'Connections to store nodes that were opened, closed, or could not be opened (failed). A steady rate of opened and closed ones is churn.',
+      { domain, state: values.CONNECTION_STATES },
+      (add) => (event, name) => add(1, name, event.state),
+    ),
+    topology: counter(
+      'serpcache_store_topology_changes_total',
+      'Changes of the topology of a store: nodes that joined or left, slots or masters that moved.',
+      { domain },
+      (add) => (_event, name) => add(1, name),
+    ),
   };
 
   /** The guard before the engine. */
   const guard: Table<GuardEvent> = {
-    breaker: [
-      counter(
-        'serpcache_engine_breaker_transitions_total',
-        'State changes of the circuit breakers before the engine endpoints, by new state. open: the endpoint failed too often and is not asked.',
-        { domain, state: values.BREAKER_STATES },
-        (add) => (event, name) => add(1, name, event.state),
-      ),
-    ],
-    shed: [
-      counter(
-        'serpcache_shed_total',
-        'Searches refused before the engine. breaker-open: the engine fails. stalled: calls past their deadline hold all permits. queue-full, queue-expired: more searches than the engine can answer in time.',
-        { domain, reason: reasonsBy('guard') },
-        (add) => (event, name) => add(1, name, event.why),
-      ),
-    ],
-    permit: [
-      histogram(
-        'serpcache_permit_wait_seconds',
-        'Time that a search waited for a permit, the right to one of the concurrent engine calls. Rising waits mean that the engine is at its limit; then shed_total rises.',
-        { domain },
-        (observe) => (event, name) => observe(event.queuedMs, name),
-      ),
-    ],
-    retry: [
-      counter(
-        'serpcache_engine_failovers_total',
-        'Engine calls that lost their connection and could go to another endpoint. answered and failed: it was asked. spent: it was not, because the retry budget was used up.',
-        { domain, outcome: values.FAILOVER_RESULTS },
-        (add) => (event, name) => add(1, name, event.result),
-      ),
-    ],
+    breaker: counter(
+      'serpcache_engine_breaker_transitions_total',
+      'State changes of the circuit breakers before the engine endpoints, by new state. open: the endpoint failed too often and is not asked.',
+      { domain, state: values.BREAKER_STATES },
+      (add) => (event, name) => add(1, name, event.state),
+    ),
+    shed: counter(
+      'serpcache_shed_total',
+      'Searches refused before the engine. breaker-open: the engine fails. stalled: calls past their deadline hold all permits. queue-full, queue-expired: more searches than the engine can answer in time.',
+      { domain, reason: reasonsBy('guard') },
+      (add) => (event, name) => add(1, name, event.why),
+    ),
+    permit: histogram(
+      'serpcache_permit_wait_seconds',
+      'Time that a search waited for a permit, the right to one of the concurrent engine calls. Rising waits mean that the engine is at its limit; then shed_total rises.',
+      { domain },
+      (observe) => (event, name) => observe(event.queuedMs, name),
+    ),
+    retry: counter(
+      'serpcache_engine_failovers_total',
+      'Engine calls that lost their connection and could go to another endpoint. answered and failed: it was asked. spent: it was not, because the retry budget was used up.',
+      { domain, outcome: values.FAILOVER_RESULTS },
+      (add) => (event, name) => add(1, name, event.result),
+    ),
   };
 
   /** The adapters of engines, beside the searches themselves. */
   const engine: Table<EngineEvent> = {
-    connection: [
-      counter(
-        'serpcache_engine_connections_total',
-        'Connections to the engine that were opened, closed, not opened (failed), or closed because their state was not certain (discarded).',
-        { domain, state: values.ENGINE_CONNECTION_STATES },
-        (add) => (event, name) => add(1, name, event.state),
-      ),
-    ],
-    retry: [
-      counter(
-        'serpcache_engine_retries_total',
-        'Second attempts after an agent of a distributed index failed, by result. spent: not made, because the retry budget was used up.',
-        { domain, outcome: values.RETRY_RESULTS },
-        (add) => (event, name) => add(1, name, event.result),
-      ),
-    ],
-    relaxed: [
-      counter(
-        'serpcache_engine_relaxed_total',
-        'Searches that found nothing and were repeated with a less strict query: found or nothing.',
-        { domain, outcome: ['found', 'nothing'] },
-        (add) => (event, name) => add(1, name, event.found ? 'found' : 'nothing'),
-      ),
-    ],
-    worker: [
-      counter(
-        'serpcache_engine_workers_total',
-        'Worker threads of embedded engines that became ready, were ended, or crashed.',
-        { domain, state: values.WORKER_STATES },
-        (add) => (event, name) => add(1, name, event.state),
-      ),
-    ],
+    connection: counter(
+      'serpcache_engine_connections_total',
+      'Connections to the engine that were opened, closed, not opened (failed), or closed because their state was not certain (discarded).',
+      { domain, state: values.ENGINE_CONNECTION_STATES },
+      (add) => (event, name) => add(1, name, event.state),
+    ),
+    retry: counter(
+      'serpcache_engine_retries_total',
+      'Second attempts after an agent of a distributed index failed, by result. spent: not made, because the retry budget was used up.',
+      { domain, outcome: values.RETRY_RESULTS },
+      (add) => (event, name) => add(1, name, event.result),
+    ),
+    relaxed: counter(
+      'serpcache_engine_relaxed_total',
+      'Searches that found nothing and were repeated with a less strict query: found or nothing.',
+      { domain, outcome: ['found', 'nothing'] },
+      (add) => (event, name) => add(1, name, event.found ? 'found' : 'nothing'),
+    ),
+    worker: counter(
+      'serpcache_engine_workers_total',
+      'Worker threads of embedded engines that became ready, were ended, or crashed.',
+      { domain, state: values.WORKER_STATES },
+      (add) => (event, name) => add(1, name, event.state),
+    ),
   };
 
   // Beside searches. Flushes, warm-ups and drills have no counters.
@@ -330,25 +295,21 @@ export function createCounters(
   );
   // Rates and latencies of a shadow are in its report.
   const shadow: Table<ShadowEvent> = {
-    'shadow-copy': [
-      sparse(
-        'serpcache_shadow_copies_total',
-        'Copies of reads and writes to the candidate, a store that may replace the present one. dropped: too many waited. paused: this process had more urgent work. failed: sent without success. Answers to clients do not wait for them.',
-        { domain, type: values.SHADOW_COPY_TYPES, outcome: values.SHADOW_COPY_RESULTS },
-        (add) => (event) => add(1, event.domain, event.type, event.result),
-      ),
-    ],
-    'shadow-compared': [
-      counter(
-        'serpcache_shadow_compared_total',
-        'Values of the candidate compared with those of the present store. wrong: another page under the same key, which must not happen. missing, surplus: only one of them has it. older, newer: versions of the same page.',
-        { domain, outcome: values.AGREEMENTS },
-        (add) => (event) => add(1, event.domain, event.result),
-      ),
-    ],
-    'shadow-changed': [],
-    'placement-changed': [],
-    'shadow-unwritten': [],
+    'shadow-copy': sparse(
+      'serpcache_shadow_copies_total',
+      'Copies of reads and writes to the candidate, a store that may replace the present one. dropped: too many waited. paused: this process had more urgent work. failed: sent without success. Answers to clients do not wait for them.',
+      { domain, type: values.SHADOW_COPY_TYPES, outcome: values.SHADOW_COPY_RESULTS },
+      (add) => (event) => add(1, event.domain, event.type, event.result),
+    ),
+    'shadow-compared': counter(
+      'serpcache_shadow_compared_total',
+      'Values of the candidate compared with those of the present store. wrong: another page under the same key, which must not happen. missing, surplus: only one of them has it. older, newer: versions of the same page.',
+      { domain, outcome: values.AGREEMENTS },
+      (add) => (event) => add(1, event.domain, event.result),
+    ),
+    'shadow-changed': uncounted,
+    'placement-changed': uncounted,
+    'shadow-unwritten': uncounted,
   };
 
   const spans = counter<TracingEvent>(

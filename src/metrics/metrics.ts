@@ -80,7 +80,7 @@ export function createMetrics(options: MetricsOptions) {
   registerLevels(registries, LANE_LEVELS, () => single(lane()));
   registerLevels(registries, LOG_LEVELS, () => single(options.droppedLines()));
   registerLevels(registries, SCRAPE_LEVELS, () => single(madeInMs));
-  const closeProcess = createProcessMetrics({ registries, version, clock });
+  const closeProcess = createProcessMetrics(registries, { version, clock });
 
   const makePage = async (format: PageFormat) => {
     const startMs = clock.monotonicMs();

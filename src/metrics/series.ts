@@ -166,13 +166,20 @@ export type Count<E> = (event: E, domain?: string) => void;
 
 /** For each kind of event of a room, what is counted of it. */
 export type Table<E extends { readonly kind: string }> = {
-  readonly [Kind in E['kind']]: readonly Count<Extract<E, { readonly kind: Kind }>>[];
+  readonly [Kind in E['kind']]: Count<Extract<E, { readonly kind: Kind }>>;
 };
+
+/** Several counts of one event. */
+export function together<E>(...counts: readonly Count<E>[]): Count<E> {
+  return (event, domain) => {
+    for (const count of counts) count(event, domain);
+  };
+}
 
 /** Counts an event by the table of its room. */
 export function countBy<E extends { readonly kind: string }>(table: Table<E>, event: E, domain?: string): void {
-  const counts: readonly Count<never>[] = table[event.kind as E['kind']];
-  for (const count of counts) count(event as never, domain);
+  const count: Count<never> = table[event.kind as E['kind']];
+  count(event as never, domain);
 }
 
 /** The window of the quantiles, so that they show recent pipelines. */
