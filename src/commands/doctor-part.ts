@@ -90,7 +90,7 @@ export function mergeParts(snapshots: readonly Snapshot[], parts: readonly HostP
   return snapshots.map((snapshot, at) => {
     const hosts: HostFacts[] = [...snapshot.hosts];
     for (const part of parts) {
-      const host = part.snapshots[Math.min(at, part.snapshots.length - 1)];
+      const host = part.snapshots[at];
       if (host !== undefined) hosts.push({ ...host, name: freeName(host.name, hosts) });
     }
     return { ...snapshot, hosts };

@@ -64,7 +64,7 @@ function factLines(facts: readonly (readonly string[])[]): string {
 function tierText(tier: TierExplanation): string {
   const { detail, ageSeconds, freshForSeconds, generation, engineCostMs, results, coding } = tier;
   const seconds = (value: number): string => durationText(Math.abs(value) * 1000);
-  return [
+  return said([
     detail,
     ageSeconds === undefined ? undefined : `computed ${seconds(ageSeconds)} ago`,
     freshForSeconds === undefined
@@ -76,9 +76,11 @@ function tierText(tier: TierExplanation): string {
     tier.bytes === undefined ? undefined : `${bytesText(tier.bytes)}${coding === undefined ? '' : ` ${coding}`}`,
     engineCostMs === undefined ? undefined : `cost ${Math.round(engineCostMs)} ms`,
     generation === undefined ? undefined : `generation ${generation}`,
-  ]
-    .filter((part) => part !== undefined)
-    .join(', ');
+  ]);
+}
+
+function said(parts: readonly unknown[]): string {
+  return parts.filter((part) => part !== undefined).join(', ');
 }
 
 /** Width of the part of a line that shows when a stage ran. */
@@ -142,14 +144,12 @@ const OWN = 'serpcache.';
 function saidBy({ facts, error, isShared }: RecordedSpan): string {
   // The key of the load is the key of the search.
   const { [`${OWN}result`]: result, [`${OWN}key`]: _, ...others } = facts;
-  return [
+  return said([
     error === undefined ? undefined : `failed: ${error}`,
     result,
     ...Object.entries(others).map(([name, value]) => `${name.replace(OWN, '')} ${value}`),
     isShared === true ? "waits for another search's load" : undefined,
-  ]
-    .filter((part) => part !== undefined)
-    .join(', ');
+  ]);
 }
 
 interface Popular extends MostAsked {

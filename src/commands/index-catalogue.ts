@@ -80,13 +80,11 @@ async function index(args: ParsedArguments, context: CommandContext): Promise<vo
   if (args.has('serve')) await context.serve?.();
 }
 
-interface Target {
-  readonly file: string;
-  readonly domain: DomainSettings;
-  readonly directory: string;
-}
-
-async function build({ file, domain, directory }: Target, args: ParsedArguments, context: CommandContext) {
+async function build(
+  { file, domain, directory }: { file: string; domain: DomainSettings; directory: string },
+  args: ParsedArguments,
+  context: CommandContext,
+) {
   const { clock, stderr, signal } = context;
   const { name, attributes } = domain;
   // The readers of catalogues take longer to load than all else, and the service needs none of them.

@@ -133,10 +133,8 @@ function checkDomain(name: string, domain: DraftDomain, report: Report): void {
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
-  const deadlineMs = domain.engine?.deadlineMs;
-  if (domain.patienceMs !== undefined && deadlineMs !== undefined && domain.patienceMs < deadlineMs) {
-    report(['patience'], formatDuration(domain.patienceMs), `at least engine.deadline (${formatDuration(deadlineMs)})`);
-  }
+  const deadline = bound('engine.deadline', domain.engine?.deadlineMs, formatDuration);
+  checkBound(report, ['patience'], domain.patienceMs, 'at least', deadline);
   checkAttributes(domain, report);
   checkContext(domain.context ?? {}, report);
   checkCandidates(domain, report);
@@ -177,23 +175,30 @@ function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, re
 }
 
 function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): void {
-  const { maxBytes, emptyMaxBytes } = memory ?? {};
-  if (maxBytes === undefined) return;
-  const bound = `memory.maxBytes (${formatSize(maxBytes)})`;
-  if (emptyMaxBytes !== undefined && emptyMaxBytes >= maxBytes) {
-    report(['memory', 'emptyMaxBytes'], formatSize(emptyMaxBytes), `less than ${bound}`);
-  }
-  if (maxEntryBytes !== undefined && maxEntryBytes > maxBytes) {
-    report(['maxEntryBytes'], formatSize(maxEntryBytes), `at most ${bound}`);
-  }
+  const size = bound('memory.maxBytes', memory?.maxBytes, formatSize);
+  checkBound(report, ['memory', 'emptyMaxBytes'], memory?.emptyMaxBytes, 'less than', size);
+  checkBound(report, ['maxEntryBytes'], maxEntryBytes, 'at most', size);
+}
+
+/** A setting by which another one is bounded. */
+const bound = (name: string, value: number | undefined, format: (value: number) => string) => ({ name, value, format });
+
+function checkBound(
+  report: Report,
+  path: Path,
+  given: number | undefined,
+  relation: 'at least' | 'at most' | 'less than',
+  { name, value, format }: ReturnType<typeof bound>,
+): void {
+  if (given === undefined || value === undefined) return;
+  const isRight = { 'at least': given >= value, 'at most': given <= value, 'less than': given < value }[relation];
+  if (!isRight) report(path, format(given), `${relation} ${name} (${format(value)})`);
 }
 
 function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report): void {
   const { deadlineMs, hardDeadlineMs, maxConcurrent } = engine;
-  if (deadlineMs !== undefined && hardDeadlineMs !== undefined && deadlineMs > hardDeadlineMs) {
-    const allowed = `at most hardDeadline (${formatDuration(hardDeadlineMs)})`;
-    report(['engine', 'deadline'], formatDuration(deadlineMs), allowed);
-  }
+  const hardDeadline = bound('hardDeadline', hardDeadlineMs, formatDuration);
+  checkBound(report, ['engine', 'deadline'], deadlineMs, 'at most', hardDeadline);
   if (engine.kind !== 'sqlite') {
     const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map((each) =>
       each?.host === undefined || each.port === undefined
@@ -242,12 +247,8 @@ function checkCandidates({ store, candidates }: DraftDomain, report: Report): vo
 /** Faults between the values of one store. */
 function checkStore(store: NamedStore['store'], report: Report): void {
   const { deadlineMs, socketTimeoutMs, batchSize, maxOutstanding, dedicated, shared } = store;
-  if (deadlineMs !== undefined && socketTimeoutMs !== undefined && deadlineMs >= socketTimeoutMs) {
-    report(['deadline'], formatDuration(deadlineMs), `less than socketTimeout (${formatDuration(socketTimeoutMs)})`);
-  }
-  if (batchSize !== undefined && maxOutstanding !== undefined && batchSize > maxOutstanding) {
-    report(['batchSize'], String(batchSize), `at most maxOutstanding (${maxOutstanding})`);
-  }
+  checkBound(report, ['deadline'], deadlineMs, 'less than', bound('socketTimeout', socketTimeoutMs, formatDuration));
+  checkBound(report, ['batchSize'], batchSize, 'at most', bound('maxOutstanding', maxOutstanding, String));
   if (dedicated === true && shared === true) {
     report(['dedicated'], 'true', 'false where shared is true: emptying a node would take the other domain along');
   }

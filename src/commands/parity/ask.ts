@@ -12,7 +12,7 @@ import type { CommandContext } from '../command.ts';
 import type { Query } from './queries.ts';
 
 /** One of the two engines compared. */
-export interface ParitySide {
+interface ParitySide {
   readonly name: 'engine' | 'lifeboat';
   readonly engine: Engine;
   /** After this time a client gets no page of this engine. */
@@ -132,14 +132,14 @@ function factsOf(reply: Reply) {
 
 /** Both engines, opened. */
 export interface Sides {
-  readonly engine: ParitySide & Described;
-  readonly lifeboat: ParitySide & Described;
+  readonly engine: DescribedSide;
+  readonly lifeboat: DescribedSide;
   /** Whether the lifeboat's index holds a document. */
   readonly isIndexed: (id: string) => boolean;
   readonly close: () => Promise<void>;
 }
 
-interface Described {
+interface DescribedSide extends ParitySide {
   /** `sphinx 10.0.0.7:9306/goods`, `sqlite data/goods.sqlite`. */
   readonly is: string;
   /** The metadata of an embedded index; absent for searchd. */
