@@ -1,6 +1,5 @@
-import { BUCKETS } from '../cache/invalidation.ts';
-import type { PollingControl } from './create-control.ts';
-import { bucketsIn, type ControlDocument } from './document.ts';
+import { BUCKETS, type ControlStanding, type EntryRules } from '../cache/invalidation.ts';
+import { bucketsIn, type ControlDocument, type Overlay } from './document.ts';
 
 /** The person who asks for a change, with the reason. */
 export interface Caller {
@@ -9,7 +8,35 @@ export interface Caller {
 }
 
 /** One domain's control document, as this process follows and changes it. */
-export type Control = Omit<PollingControl, 'hasSynced' | 'forcedOpen'>;
+export interface Control {
+  /** They judge entries by the latest document known here and, while its drill is live, by the overlay. */
+  readonly rules: EntryRules;
+  /** The latest document known here; the empty one for a domain without changes. */
+  readonly document: () => ControlDocument;
+  /** The overlay while its drill is live, measured on this process's monotonic clock. */
+  readonly overlay: () => Overlay | undefined;
+  readonly state: () => ControlState;
+  /** `changed` is called after each change of the document known here, in the same turn of the event loop. */
+  readonly watch: (changed: () => void) => void;
+  /**
+   * Compare-and-set: `change` gets the newest document and returns the next one (`revision` and `stamp` are set here), or
+   * the same one when there is nothing to do. It is called again after a conflict with another writer. The change applies
+   * here at once and elsewhere within one poll interval.
+   * @throws what `change` throws; OperationError `control-unavailable` when it is unknown whether the change was made.
+   */
+  readonly change: (change: Change) => Promise<Changed>;
+  /** Renews the lease of the running drill. False: the store did not confirm it. */
+  readonly renew: () => Promise<boolean>;
+  /**
+   * Publishes this process's figures for the process that runs a drill. Keep the value small.
+   * @param place another one than that of drills, whose reports live only while somebody reports
+   */
+  readonly report: (id: string, value: unknown, place?: ReportPlace) => Promise<void>;
+  /** The reports of all processes, parsed; undefined when the store cannot be asked. */
+  readonly reports: (place?: ReportPlace) => Promise<ReadonlyMap<string, unknown> | undefined>;
+  /** Ends the polling. */
+  readonly close: () => Promise<void>;
+}
 
 /** `doctor`: processes describe themselves there all the time. */
 export type ReportPlace = 'drills' | 'doctor';
@@ -19,6 +46,16 @@ export type Change = (document: ControlDocument) => ControlDocument;
 export interface Changed {
   readonly before: ControlDocument;
   readonly after: ControlDocument;
+}
+
+interface ControlState {
+  readonly revision: number;
+  readonly generation: number;
+  /** Time since the last valid answer of the store; grows while the store is away. 0 without a shared store. */
+  readonly heardMsAgo: number;
+  /** False: no other process follows this document. */
+  readonly shared: boolean;
+  readonly standing: ControlStanding;
 }
 
 /** Events of the control room, for metrics, logs and tests. */

@@ -1,7 +1,7 @@
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
-import type { Change, Changed, ControlEvent, ReportPlace } from './control.ts';
+import type { Change, Changed, Control, ControlEvent, ReportPlace } from './control.ts';
 import type { ControlStore } from './control-store.ts';
 import type { ControlDocument } from './document.ts';
 import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
@@ -28,7 +28,13 @@ interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' 
   readonly deadlineMs?: number;
 }
 
-export type PollingControl = ReturnType<typeof createControl>;
+/** A control that polls its store. */
+export interface PollingControl extends Control {
+  /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
+  readonly hasSynced: () => boolean;
+  /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
+  readonly forcedOpen: () => boolean;
+}
 
 /** Poll interval until the first valid read. */
 const UNSYNCED_INTERVAL_MS = 100;
@@ -40,18 +46,18 @@ const MAX_WAITING = 64;
  */
 const MIN_RESTORE_INTERVAL_MS = 1000;
 
-/** A control that polls its store. The first poll starts at once. */
-export function createControl(options: ControlOptions) {
+/** The first poll starts at once. */
+export function createControl(options: ControlOptions): PollingControl {
   const { domain, store, shared, locate, clock, random, observe, signing, longestLifeMs } = options;
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
-  const { compile: compileFrom, ...rules } = createEntryRules(locate);
+  const rules = createEntryRules(locate);
   let restoredAtMs = Number.NEGATIVE_INFINITY;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const watchers: (() => void)[] = [];
-  const compile = (): void => compileFrom(follower.known(), lease.live());
+  const compile = (): void => rules.compile(follower.known(), lease.live());
   const lease = createOverlayLease({
     clock,
     onChange: (state, drill) => {
@@ -112,58 +118,39 @@ export function createControl(options: ControlOptions) {
   pollForever();
 
   return {
-    /** They judge entries by the latest document known here and, while its drill is live, by the overlay. */
     rules,
     hasSynced: follower.hasSynced,
-    /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
     forcedOpen: () => lease.live()?.blackout === true,
-    /** The latest document known here; the empty one for a domain without changes. */
     document: follower.known,
-    /** The overlay while its drill is live, measured on this process's monotonic clock. */
     overlay: lease.live,
-    /** `changed` is called after each change of the document known here, in the same turn of the event loop. */
-    watch: (changed: () => void): void => {
+    watch: (changed) => {
       watchers.push(changed);
     },
     state: () => ({
       revision: follower.known().revision,
       generation: follower.known().generation,
-      /** Time since the last valid answer of the store; grows while the store is away. 0 without a shared store. */
       heardMsAgo: shared ? follower.readMsAgo() : 0,
-      /** False: no other process follows this document. */
       shared,
       standing: follower.standing(),
     }),
-    /**
-     * Compare-and-set: `change` gets the newest document and returns the next one (`revision` and `stamp` are set here), or
-     * the same one when there is nothing to do. It is called again after a conflict with another writer. The change applies
-     * here at once and elsewhere within one poll interval.
-     * @throws what `change` throws; OperationError `control-unavailable` when it is unknown whether the change was made.
-     */
-    change: async (change: Change): Promise<Changed> => {
+    change: async (change) => {
       if (waiting > MAX_WAITING) throw new OperationError('control-unavailable', 'too many changes at once');
       return enqueue(() =>
         changeDocument(change, { domain, follower, wallMs: clock.wallMs, random, stamp, longestLifeMs }),
       );
     },
-    /** Renews the lease of the running drill. False: the store did not confirm it. */
-    renew: async (): Promise<boolean> => {
+    renew: async () => {
       const sentAtMs = clock.monotonicMs();
       const renewed = await store.renew(domain, deadlineMs);
       if (renewed.kind === 'fault') return false;
       lease.noteRenewals(renewed.renewals, sentAtMs);
       return true;
     },
-    /**
-     * Publishes this process's figures for the process that runs a drill. Keep the value small.
-     * @param place another one than that of drills, whose reports live only while somebody reports
-     */
-    report: async (id: string, value: unknown, place?: ReportPlace): Promise<void> => {
+    report: async (id, value, place) => {
       const sealed = seal(signing, 'report', id, Buffer.from(JSON.stringify(value)));
       await store.report(placeOf(domain, place), id, sealed, REPORT_TTL_MS, deadlineMs);
     },
-    /** The reports of all processes, parsed; undefined when the store cannot be asked. */
-    reports: async (place?: ReportPlace): Promise<ReadonlyMap<string, unknown> | undefined> => {
+    reports: async (place) => {
       const found = await store.reports(placeOf(domain, place), deadlineMs);
       if (found.kind === 'fault') return undefined;
       const read = found.reports.map(({ id, value }) => readReport(signing, id, value));
@@ -171,8 +158,7 @@ export function createControl(options: ControlOptions) {
       if (refused > 0) observe({ kind: 'control-reports-refused', domain, count: refused });
       return new Map(read.filter((one) => one !== undefined));
     },
-    /** Ends the polling. */
-    close: async (): Promise<void> => {
+    close: async () => {
       closed = true;
       clearTimeout(timer);
       await queue;

@@ -12,7 +12,7 @@ import {
   piecesOf,
 } from './document.ts';
 import { OperationError } from './operation-error.ts';
-import { checkNoCutOver } from './placement.ts';
+import { checkNoCutOver, checkNoDrill, checkNotHalted } from './placement.ts';
 
 export type OverlayLease = ReturnType<typeof createOverlayLease>;
 
@@ -124,13 +124,8 @@ interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'black
 
 /** Begins a drill; there is one per domain at most. @throws OperationError halted, drill-running, cut-over-running */
 export function beginOverlay(document: ControlDocument, request: OverlayRequest): ControlDocument {
-  const { halted, overlay } = document;
-  if (halted !== undefined) {
-    throw new OperationError('halted', `drills are halted by ${halted.by}: ${halted.reason}`);
-  }
-  if (overlay !== undefined) {
-    throw new OperationError('drill-running', `drill ${overlay.drill} runs in this domain, owned by ${overlay.owner}`);
-  }
+  checkNotHalted(document, 'drills');
+  checkNoDrill(document);
   checkNoCutOver(document);
   const generation = nextGeneration(document);
   const ranges = withFloors(request.ranges, [], generation, generation);
