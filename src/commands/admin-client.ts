@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import tls from 'node:tls';
-import { messageOf, type ParsedArguments, textIn, UsageError } from './arguments.ts';
+import { messageOf, type ParsedArguments, readTextFile, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 
 export type AdminClient = ReturnType<typeof createAdminClient>;
@@ -132,7 +132,7 @@ export function trustAuthorities(args: ParsedArguments): void {
 }
 
 function tokenIn(file: string): string {
-  const token = textIn(file, `--token-file ${file}`).trim();
+  const token = readTextFile(file, `--token-file ${file}`).trim();
   if (/^[!-~]{1,512}$/.test(token)) return token;
   throw new UsageError(`--token-file ${file} holds no token: one line of printable characters without spaces`);
 }

@@ -213,7 +213,7 @@ export function messageOf(error: unknown): string {
 }
 
 /** @param what the file in the fault: `--token-file FILE`. @throws UsageError when it cannot be read. */
-export function textIn(file: string, what: string): string {
+export function readTextFile(file: string, what: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

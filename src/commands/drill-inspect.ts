@@ -13,7 +13,7 @@ import { durationText, utcText } from '../report/format.mjs';
 import type { AdminClient } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
-import { operatorCommand, REPORT_FILE, showReport } from './operator-command.ts';
+import { operatorCommand, printReport, REPORT_FILE } from './operator-command.ts';
 import { columns, indented } from './terminal.ts';
 
 export const listDrills: Command = operatorCommand({
@@ -71,7 +71,7 @@ export const reportDrill: Command = operatorCommand({
   takes: { min: 0, max: 1 },
   run: async (context) => {
     const id = await whichDrill(context.args.positionals[0], context.client, 'latest');
-    await showReport(context, id, `/admin/drills/${encodeURIComponent(id)}`, journalText);
+    await printReport(context, id, `/admin/drills/${encodeURIComponent(id)}`, journalText);
   },
 });
 

@@ -7,7 +7,7 @@ import { guardText, planDurationMs } from '../operations/drills/view.mjs';
 import { amountText, countText, durationText, percentText } from '../report/format.mjs';
 import type { DomainStatus } from '../search/status.ts';
 import { type AdminClient, AdminProblem } from './admin-client.ts';
-import { type ParsedArguments, textIn, UsageError } from './arguments.ts';
+import { type ParsedArguments, readTextFile, UsageError } from './arguments.ts';
 import type { Command, CommandGroup } from './command.ts';
 import { followDrill, watchDrill } from './drill-follow.ts';
 import { abortDrill, drillStatus, listDrills, reportDrill } from './drill-inspect.ts';
@@ -126,7 +126,7 @@ async function drillRequest(args: ParsedArguments, client: AdminClient): Promise
 }
 
 async function planInFile(file: string, domains: readonly string[], client: AdminClient): Promise<Plan> {
-  const text = textIn(file, `the plan ${file}`);
+  const text = readTextFile(file, `the plan ${file}`);
   const read = readPlanFile(text, /\beach\b/.test(text) ? await nodesOf(domains[0], client) : undefined);
   if (read.kind === 'plan') return read.plan;
   throw new UsageError(`${file} is not a plan:\n${describeFaults(read.faults)}`);

@@ -87,7 +87,7 @@ export function operatorCommand(definition: OperatorCommand): Command {
 export const REPORT_FILE: Option = { name: 'out', takes: 'FILE', about: 'write a self-contained page with plots' };
 
 /** Shows the report at a path as text or JSON; with `--out`, writes its page to the file. */
-export async function showReport<Report>(
+export async function printReport<Report>(
   { args, client, output }: OperatorContext,
   id: string,
   path: string,

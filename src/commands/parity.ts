@@ -62,7 +62,7 @@ export const parity: Command = {
   },
 };
 
-export type ParityRequest = ReturnType<typeof requestOf>;
+type ParityRequest = ReturnType<typeof requestOf>;
 
 function requestOf(args: ParsedArguments) {
   const [domain = '', file = ''] = args.positionals;
@@ -73,7 +73,6 @@ function requestOf(args: ParsedArguments) {
     with: args.text('with'),
     limit: whole('limit', MAX_LIMIT) ?? 10,
     maxQueries: whole('max-queries', MAX_QUERIES) ?? 1000,
-    /** Filters and sort order are as given on the command line: `brand:hp`, `-price`. */
     filters: args.texts('filter'),
     sort: args.text('sort'),
     // Each extra query competes with live searches.

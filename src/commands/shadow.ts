@@ -6,7 +6,7 @@ import { DAY, HOUR, MINUTE, SECOND } from '../schema/units.ts';
 import { type AdminClient, sleep } from './admin-client.ts';
 import { durationOf, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandGroup, NotPassed } from './command.ts';
-import { type OperatorContext, operatorCommand, REPORT_FILE, showReport } from './operator-command.ts';
+import { type OperatorContext, operatorCommand, printReport, REPORT_FILE } from './operator-command.ts';
 import {
   configurationLines,
   domainsText,
@@ -174,7 +174,7 @@ const reportShadow: Command = operatorCommand({
       output.result(found, () => reportsText(found.reports));
       return;
     }
-    await showReport(context, id, `/admin/shadow/reports/${encodeURIComponent(id)}`, shadowReportText);
+    await printReport(context, id, `/admin/shadow/reports/${encodeURIComponent(id)}`, shadowReportText);
   },
 });
 

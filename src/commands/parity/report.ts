@@ -1,13 +1,21 @@
 import type { PageComparison } from '../../search/overlap.ts';
-import type { ParityRequest } from '../parity.ts';
 import type { ParityAnswers, ParitySample, ReplyFacts, ReplyFault, Sides } from './ask.ts';
 import { MAX_LINES, type Queries, weightOf } from './queries.ts';
+
+/** The measured request. Sort order and filters are as given on the command line: `-price`, `brand:hp`. */
+interface ParityRequest {
+  readonly domain: string;
+  readonly limit: number;
+  readonly sort: string | undefined;
+  readonly filters: readonly string[];
+  readonly file: string;
+}
 
 export type ParityReport = ReturnType<typeof reportOf>;
 
 /** The result of `serpcache parity`; `--json` prints it unchanged. */
 export function reportOf(
-  { domain, limit, sort, filters, file }: Pick<ParityRequest, 'domain' | 'limit' | 'sort' | 'filters' | 'file'>,
+  { domain, limit, sort, filters, file }: ParityRequest,
   queries: Queries,
   sides: Sides,
   { samples, gaveUp }: ParityAnswers,

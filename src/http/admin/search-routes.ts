@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { promised } from '../../runtime.ts';
+import { type Clock, promised } from '../../runtime.ts';
 import type { Answer } from '../../search/answer.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
+import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { TierExplanation } from '../../search/explain.ts';
 import { domainOf, prepareSearch } from '../../search/key.ts';
 import { createTraceRecorder } from '../../search/trace-recorder.ts';
+import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
@@ -14,14 +16,19 @@ import { createSearchHandler } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
-import type { AdminServerOptions } from './admin-server.ts';
 import { adminRoutes } from './input.ts';
 
-type SharedOptions = 'domains' | 'observe' | 'clock' | 'random' | 'maxUrlBytes' | 'maxPageBytes';
-
-interface AdminSearchOptions extends Pick<AdminServerOptions, SharedOptions> {
+interface AdminSearchOptions {
+  readonly domains: readonly SearchedDomain[];
+  /** Gets one event per search. */
+  readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
   readonly requestId: (given: string | string[] | undefined) => string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly maxUrlBytes: number;
+  /** The largest page that any domain may have, inflated. */
+  readonly maxPageBytes: number;
   readonly app: Pick<App, 'drain' | 'buffers'>;
 }
 
