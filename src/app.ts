@@ -33,17 +33,7 @@ import { pageSettings } from './ui/page/first-page.ts';
 import { registerPage } from './ui/page/route.ts';
 
 /** The running service. This file connects the rooms; each room puts its own parts together. */
-export interface Service {
-  /** Binds both listeners. Resolves to their URLs. */
-  readonly listen: () => Promise<ListenerUrls>;
-  /** Drains, then closes every part. Idempotent; takes little longer than the drain. */
-  readonly close: () => Promise<void>;
-}
-
-interface ListenerUrls {
-  readonly publicUrl: string;
-  readonly adminUrl: string;
-}
+export type Service = Awaited<ReturnType<typeof createService>>;
 
 interface ServiceOptions extends ServiceLog {
   readonly settings: Settings;
@@ -66,7 +56,7 @@ const TARGET_MEMO_BYTES = { min: 16 * 2 ** 20, max: 128 * 2 ** 20 };
 const GIVE_BACK_MS = 200;
 
 /** @throws when an embedded index cannot be opened. Stores and searchd may be away. */
-export async function createService(options: ServiceOptions): Promise<Service> {
+export async function createService(options: ServiceOptions) {
   const { settings, log, clock, random, version } = options;
   // Closed in reverse order. When the start fails, everything opened so far is closed.
   await using opened = new AsyncDisposableStack();
@@ -166,7 +156,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const failed = (listener: 'admin' | 'public') => (error: unknown) => {
     throw listenFault(error, { listener, ...settings[listener] }) ?? error;
   };
-  const bind = async (): Promise<ListenerUrls> => {
+  const bind = async () => {
     const adminUrl = await adminServer.listen(settings.admin).catch(failed('admin'));
     // A process that serves before its store is connected misses everything and asks the engine for pages that the fleet has.
     await Promise.all(domains.map((domain) => domain.connected(STORE_WAIT_MS)));
@@ -174,7 +164,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     return { publicUrl, adminUrl };
   };
   const parts = opened.move();
-  let binding: Promise<ListenerUrls> | undefined;
+  let binding: ReturnType<typeof bind> | undefined;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     // A listener that is bound after its close would stay: wait until the binding has ended.
@@ -182,12 +172,14 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     await parts.disposeAsync();
   };
   return {
-    listen: () => {
+    /** Binds both listeners. Resolves to their URLs. */
+    listen: (): ReturnType<typeof bind> => {
       if (closing !== undefined) return Promise.reject(new Error('the service is closed'));
       binding ??= bind();
       return binding;
     },
-    close: () => {
+    /** Drains, then closes every part. Idempotent; takes little longer than the drain. */
+    close: (): Promise<void> => {
       closing ??= close();
       return closing;
     },

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import pino from 'pino';
 import { loadSettings } from '../src/config/load.ts';
 import { buildSmallIndex, createServiceHere } from './fakes/small-service.ts';
+import { temporaryFolder } from './folder.ts';
 
 const CONFIG = `
 domains:
@@ -21,8 +21,7 @@ type Line = { readonly msg: string; readonly what?: string };
 
 /** A service of one domain over an embedded index. `lines`: its log. */
 async function start(t: TestContext, { indexed, config = CONFIG }: { indexed: boolean; config?: string }) {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-app-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, 'serpcache.yaml');
   writeFileSync(file, config);
   const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: directory });

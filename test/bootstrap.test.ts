@@ -1,35 +1,17 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
+import { temporaryFolder } from './folder.ts';
 import { until } from './until.ts';
 
 /** The bootstrap in a temporary project, with an `npm` that only records its arguments. */
 
 const root = join(import.meta.dirname, '..');
 const OWN_PACKAGE = `node-${process.platform}-${process.arch}`;
-
-interface Project {
-  readonly start: (options?: { readonly node?: string; readonly dev?: boolean }) => ChildProcess;
-  /** The arguments of npm, one line per call. */
-  readonly asked: () => readonly string[];
-  readonly npm: (script: string) => void;
-  readonly folder: string;
-  readonly bin: string;
-}
 
 /** Installs like npm 9 with --ignore-scripts: packages, no links to their programs, then its own list of packages. */
 const INSTALL = `
@@ -43,9 +25,8 @@ chmod +x "$3/node_modules/${OWN_PACKAGE}/bin/node"
 cp "$3/package-lock.json" "$3/node_modules/.package-lock.json"
 echo "npm talks on stdout"`;
 
-function project(context: TestContext, ownPackage = OWN_PACKAGE): Project {
-  const folder = mkdtempSync(join(tmpdir(), 'bootstrap-'));
-  context.after(() => rmSync(folder, { recursive: true }));
+function project(context: TestContext, ownPackage = OWN_PACKAGE) {
+  const folder = temporaryFolder(context);
   const bin = join(folder, 'bin');
   mkdirSync(join(folder, 'src', 'node'), { recursive: true });
   mkdirSync(bin);
@@ -70,11 +51,12 @@ function project(context: TestContext, ownPackage = OWN_PACKAGE): Project {
     folder,
     bin,
     npm,
-    asked: () => {
+    /** The arguments of npm, one line per call. */
+    asked: (): readonly string[] => {
       const file = join(folder, 'asked');
       return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
     },
-    start: ({ node = process.version, dev = false } = {}) => {
+    start: ({ node = process.version, dev = false } = {}): ChildProcess => {
       const older = `Object.defineProperty(process, 'version', { value: '${node}' })`;
       const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, join(folder, 'src/bootstrap.mjs')];
       return spawn(process.execPath, [...args, ...(dev ? ['dev'] : [])], {

@@ -2,33 +2,27 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import tls from 'node:tls';
-import { type ParsedArguments, UsageError } from './arguments.ts';
+import { messageOf, type ParsedArguments, readTextFile, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 
-/** The admin API of one process. Each call rejects with AdminProblem, AdminUnreachable or the signal's reason. */
-export interface AdminClient {
-  readonly get: <T>(path: string, options?: RequestOptions) => Promise<T>;
-  readonly post: <T>(path: string, body: unknown, options?: RequestOptions) => Promise<T>;
-  readonly page: (path: string) => Promise<string>;
-}
+export type AdminClient = ReturnType<typeof createAdminClient>;
 
 interface RequestOptions {
-  readonly query?: readonly (readonly [name: string, value: string])[];
+  /** A parameter whose value is undefined is left out. */
+  readonly query?: readonly (readonly [name: string, value: string | number | undefined])[];
   readonly headers?: Readonly<Record<string, string>>;
   /** The request is sent even after the command was told to stop: a request that undoes something must arrive. */
   readonly evenIfStopped?: boolean;
   readonly deadlineMs?: number;
 }
 
-interface AdminClientOptions extends Access {
-  readonly operator: string;
-  readonly signal: AbortSignal;
-}
+type AdminClientOptions = Access & Pick<CommandContext, 'operator' | 'signal'>;
 
 /** Maximum time of a request: a preview counts keys on every node of a store. */
 const DEADLINE_MS = 60_000;
 
-export function createAdminClient({ base, token, operator, signal }: AdminClientOptions): AdminClient {
+/** The admin API of one process. Each call rejects with AdminProblem, AdminUnreachable or the signal's reason. */
+export function createAdminClient({ base, token, operator, signal }: AdminClientOptions) {
   /** @param read the result in the text of a good answer; undefined when it is no answer of the admin listener. */
   const request = async <T>(
     method: 'GET' | 'POST',
@@ -39,7 +33,7 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
   ): Promise<T> => {
     const { query = [], headers = {}, evenIfStopped = false, deadlineMs = DEADLINE_MS } = options;
     const url = new URL(`${base.pathname.replace(/\/$/, '')}${path}`, base);
-    for (const [name, value] of query) url.searchParams.append(name, value);
+    for (const [name, value] of query) if (value !== undefined) url.searchParams.append(name, String(value));
     const tooLate = AbortSignal.timeout(deadlineMs);
     let response: Response;
     let text: string;
@@ -71,7 +65,7 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
   return {
     get: <T>(path: string, options?: RequestOptions) => request<T>('GET', path, undefined, parsed, options),
     post: <T>(path: string, body: unknown, options?: RequestOptions) => request<T>('POST', path, body, parsed, options),
-    page: (path) => request('GET', path, undefined, (text) => text),
+    page: (path: string) => request('GET', path, undefined, (text) => text),
   };
 }
 
@@ -133,18 +127,12 @@ export function trustAuthorities(args: ParsedArguments): void {
     new X509Certificate(text);
     tls.setDefaultCACertificates([...tls.getCACertificates('default'), text]);
   } catch (error) {
-    const why = error instanceof Error ? error.message : error;
-    throw new UsageError(`--ca-file ${file} is not a readable PEM file of certificates: ${why}`);
+    throw new UsageError(`--ca-file ${file} is not a readable PEM file of certificates: ${messageOf(error)}`);
   }
 }
 
 function tokenIn(file: string): string {
-  let token: string;
-  try {
-    token = readFileSync(file, 'utf8').trim();
-  } catch (error) {
-    throw new UsageError(`--token-file ${file} cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
+  const token = readTextFile(file, `--token-file ${file}`).trim();
   if (/^[!-~]{1,512}$/.test(token)) return token;
   throw new UsageError(`--token-file ${file} holds no token: one line of printable characters without spaces`);
 }
@@ -179,12 +167,8 @@ const ADDRESS_HINT = 'name the admin address: --admin URL, or ADMIN_HOST and ADM
 function unreachable(base: URL, cause: unknown): AdminUnreachable {
   const known = reasonOf(cause);
   const reason = known === CLOSED && base.protocol === 'http:' ? `${known}; perhaps it speaks https://` : known;
-  return new AdminUnreachable(
-    `no answer from ${base.origin} (${reason}); is serpcache running there? If not, ${ADDRESS_HINT}`,
-    {
-      cause,
-    },
-  );
+  const message = `no answer from ${base.origin} (${reason}); is serpcache running there? If not, ${ADDRESS_HINT}`;
+  return new AdminUnreachable(message, { cause });
 }
 
 function foreignAnswer(base: URL, status: number): AdminUnreachable {

@@ -18,7 +18,7 @@ export const EXIT = {
 
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
 
-export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
+const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   passed: 'passed, or done',
   failed: 'the verdict is negative',
   undecided: 'undecided, or not measured',
@@ -62,14 +62,7 @@ interface NumberRange {
 }
 
 /** The arguments of one call. */
-export interface ParsedArguments {
-  readonly positionals: readonly string[];
-  readonly has: (option: string) => boolean;
-  readonly text: (option: string) => string | undefined;
-  readonly texts: (option: string) => readonly string[];
-  /** @throws UsageError when the option's value is not a number of the range. */
-  readonly number: (option: string, range?: NumberRange) => number | undefined;
-}
+export type ParsedArguments = ReturnType<typeof argumentsOf>;
 
 type ArgumentsResult =
   | { readonly kind: 'arguments'; readonly arguments: ParsedArguments }
@@ -85,9 +78,7 @@ interface WrongArguments {
   readonly rest: ParsedArguments;
 }
 
-/**
- * Parses arguments by a table of options. `--help` and `--version` take precedence over every fault.
- */
+/** Parses arguments by a table of options. `--help` and `--version` take precedence over every fault. */
 export function parseArguments(argv: readonly string[], options: readonly Option[]): ArgumentsResult {
   const end = argv.indexOf('--');
   const beforeEnd = end < 0 ? argv : argv.slice(0, end);
@@ -140,19 +131,24 @@ function unknownOption(given: string, options: readonly Option[]): string {
     const file = known.includes('--token-file') ? ', or --token-file FILE' : '';
     return `a token on the command line is seen by everybody on this machine; allowed: ADMIN_TOKEN in the environment${file}`;
   }
-  const near = nearest(given, known);
-  const hint = near === undefined ? '' : `; did you mean ${near}?`;
-  return `unknown option ${given}${hint} (allowed: ${known.join(', ')})`;
+  return `unknown option ${given}${didYouMean(given, known, '; ')} (allowed: ${known.join(', ')})`;
 }
 
-function argumentsOf(values: ReadonlyMap<string, readonly string[]>, positionals: readonly string[]): ParsedArguments {
+/** `did you mean --json?` after `before`; empty when no known word is near enough. */
+export function didYouMean(word: string, known: readonly string[], before = ''): string {
+  const near = nearest(word, known);
+  return near === undefined ? '' : `${before}did you mean ${near}?`;
+}
+
+function argumentsOf(values: ReadonlyMap<string, readonly string[]>, positionals: readonly string[]) {
   const texts = (option: string): readonly string[] => values.get(option) ?? [];
   return {
     positionals,
-    has: (option) => values.has(option),
-    text: (option) => texts(option)[0],
+    has: (option: string) => values.has(option),
+    text: (option: string): string | undefined => texts(option)[0],
     texts,
-    number: (option, range) => {
+    /** @throws UsageError when the option's value is not a number of the range. */
+    number: (option: string, range?: NumberRange) => {
       const text = texts(option)[0];
       return text === undefined ? undefined : numberOf(`--${option}`, text, range);
     },
@@ -212,6 +208,19 @@ export function quoted(word: string): string {
   return /^[\p{L}\p{N}_./:@%+=,-]+$/u.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** @param what the file in the fault: `--token-file FILE`. @throws UsageError when it cannot be read. */
+export function readTextFile(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new UsageError(`${what} cannot be read: ${messageOf(error)}`);
+  }
+}
+
 /** One line of help per option. */
 export function optionLines(options: readonly Option[]): readonly string[] {
   const all = [...options, ...STANDARD].map(({ name, takes, variable, about }) => ({
@@ -242,9 +251,7 @@ export function projectVersion(): string {
   return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version;
 }
 
-export function versionText(): string {
-  return `serpcache ${projectVersion()}`;
-}
+export const versionText = (): string => `serpcache ${projectVersion()}`;
 
 /** Arguments that do not start the program: help, version, or faults. */
 export type NotRun = { readonly kind: 'help' } | { readonly kind: 'version' } | Pick<WrongArguments, 'kind' | 'faults'>;
@@ -275,8 +282,7 @@ export async function runProgram(
     return await run(read.arguments);
   } catch (error) {
     if (error instanceof UsageError) return refuse({ kind: 'wrong', faults: error.message.split('\n') }, program);
-    const message = error instanceof Error ? error.message : String(error);
-    console.error(error instanceof ConfigError ? message : `serpcache: ${message}`);
+    console.error(error instanceof ConfigError ? error.message : `serpcache: ${messageOf(error)}`);
     return error instanceof ConfigError ? EXIT.configuration : EXIT.notDone;
   }
 }

@@ -1,19 +1,27 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { ConfigError } from '../config/faults.ts';
-import { nearest } from '../schema/faults.ts';
-import { checkCount, EXIT, EXIT_HELP, optionLines, parseArguments, UsageError, versionText } from './arguments.ts';
+import {
+  checkCount,
+  didYouMean,
+  EXIT,
+  EXIT_HELP,
+  messageOf,
+  optionLines,
+  parseArguments,
+  UsageError,
+  versionText,
+} from './arguments.ts';
 import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
 import { config, sphinxSource } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { drill } from './drill.ts';
-import { explainCommand, popular } from './explain.ts';
+import { explainCommand, popular, trace } from './explain.ts';
 import { flush, haltCommand, purgeCommand, suppressCommand } from './flush.ts';
 import { indexCatalogue } from './index-catalogue.ts';
 import { parity } from './parity.ts';
 import { plan } from './plan.ts';
 import { shadow } from './shadow.ts';
-import { trace } from './trace.ts';
 import { warm } from './warm.ts';
 
 type Listed = Command | CommandGroup;
@@ -72,9 +80,8 @@ export async function call(argv: readonly string[], context: CommandContext): Pr
 }
 
 function noCommand(name: string, stderr: CommandContext['stderr']): number {
-  stderr.write(
-    `serpcache: no command "${name}"; ${didYouMean(name, COMMANDS.map(lastWord)) ?? 'see: serpcache --help'}\n`,
-  );
+  const hint = didYouMean(name, COMMANDS.map(lastWord)) || 'see: serpcache --help';
+  stderr.write(`serpcache: no command "${name}"; ${hint}\n`);
   return EXIT.usage;
 }
 
@@ -93,12 +100,7 @@ function lastWord({ name }: Listed): string {
 function missingPart({ name, parts }: CommandGroup, word: string | undefined): string {
   const names = parts.map(lastWord);
   if (word === undefined || word.startsWith('-')) return `${name} what? ${names.join(', ')}`;
-  return `no ${name} command "${word}"; ${didYouMean(word, names) ?? `known: ${names.join(', ')}`}`;
-}
-
-function didYouMean(word: string, names: readonly string[]): string | undefined {
-  const near = nearest(word, names);
-  return near === undefined ? undefined : `did you mean ${near}?`;
+  return `no ${name} command "${word}"; ${didYouMean(word, names) || `known: ${names.join(', ')}`}`;
 }
 
 function reportError(error: unknown, command: Listed, stderr: CommandContext['stderr']): number {
@@ -106,8 +108,7 @@ function reportError(error: unknown, command: Listed, stderr: CommandContext['st
     stderr.write(`${error.message}\n`);
     return EXIT.configuration;
   }
-  const message = error instanceof Error ? error.message : String(error);
-  stderr.write(`serpcache ${command.name}: ${message}\n`);
+  stderr.write(`serpcache ${command.name}: ${messageOf(error)}\n`);
   if (error instanceof NotPassed) return error.status;
   if (!(error instanceof UsageError)) return EXIT.notDone;
   stderr.write(`usage: serpcache ${command.name} ${command.usage}\n`);

@@ -58,23 +58,20 @@ export function serviceLooker(
   const { checks, isNarrowed, parts, windowMs, needsSnapshots } = asked;
   const judge = createJudge(checks);
   const facts = isNarrowed || parts.length > 0 || needsSnapshots;
-  const query = [
-    ...(windowMs === undefined ? [] : [['window', String(windowMs)] as const]),
-    ...(facts ? [['facts', 'true'] as const] : []),
-  ];
+  const query = Object.entries({ window: windowMs, facts: facts ? 'true' : undefined });
   return {
     look: async () => {
       const { report, snapshots } = await client.get<
         Partial<Pick<Examination, 'snapshots'>> & Pick<Examination, 'report'>
       >('/admin/doctor/examination', { query, deadlineMs: DEADLINE_MS });
       const own = acknowledgementsIn(asked.acknowledged, clock.wallMs());
-      if (snapshots === undefined) {
-        return { report: accepting(report, own, parts), acknowledgements: acceptedIn(report, own), answered: true };
-      }
-      const merged = mergeParts(snapshots, parts);
-      const judged = diagnose(merged, { checks, tookMs: report.tookMs, judge });
+      const merged = snapshots && mergeParts(snapshots, parts);
+      const judged =
+        merged === undefined
+          ? report
+          : joined(report, diagnose(merged, { checks, tookMs: report.tookMs, judge }), checks);
       return {
-        report: accepting(joined(report, judged, checks), own, parts),
+        report: accepting(judged, own, parts),
         snapshots: merged,
         acknowledgements: acceptedIn(report, own),
         answered: true,

@@ -6,7 +6,7 @@ import type { ReadHost } from '../operations/doctor/doctor.ts';
 import { HOST_FIGURES, type HostFacts, type Snapshot } from '../operations/doctor/facts.ts';
 import { isMapping } from '../schema/read.ts';
 import { MIB } from '../schema/units.ts';
-import { UsageError } from './arguments.ts';
+import { messageOf, UsageError } from './arguments.ts';
 
 /** The view of one host, made there by `doctor --host`, to be joined with an examination made elsewhere. */
 export interface HostPart {
@@ -33,7 +33,7 @@ export function partIn(file: string): HostPart {
     if (statSync(file).size > MAX_PART_BYTES) throw new Error(`larger than ${MAX_PART_BYTES} bytes`);
     return hostPartFrom(JSON.parse(readFileSync(file, 'utf8')));
   } catch (error) {
-    throw new UsageError(`--merge ${file}: ${error instanceof Error ? error.message : error}`);
+    throw new UsageError(`--merge ${file}: ${messageOf(error)}`);
   }
 }
 
@@ -90,7 +90,7 @@ export function mergeParts(snapshots: readonly Snapshot[], parts: readonly HostP
   return snapshots.map((snapshot, at) => {
     const hosts: HostFacts[] = [...snapshot.hosts];
     for (const part of parts) {
-      const host = part.snapshots[Math.min(at, part.snapshots.length - 1)];
+      const host = part.snapshots[at];
       if (host !== undefined) hosts.push({ ...host, name: freeName(host.name, hosts) });
     }
     return { ...snapshot, hosts };

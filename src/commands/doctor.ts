@@ -3,17 +3,16 @@ import { CHECK_IDS, CHECK_WORDS, CHECKS, checksNamed } from '../operations/docto
 import { createHostReader } from '../operations/doctor/collect/host.ts';
 import { ENABLES } from '../operations/doctor/create-doctor.ts';
 import { EXAMINATION_WINDOW_MS } from '../operations/doctor/doctor.ts';
-import { ENABLE_NAMES, type Enabled, type EnableName, type Report } from '../operations/doctor/report.ts';
+import { ENABLE_NAMES, type Enabled, type Report } from '../operations/doctor/report.ts';
 import { aboveInfo, healthText } from '../operations/doctor/view.ts';
-import { nearest } from '../schema/faults.ts';
-import { type AdminClient, accessOf, createAdminClient, sleep, trustAuthorities } from './admin-client.ts';
-import { durationOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
+import { sleep } from './admin-client.ts';
+import { didYouMean, durationOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, NotPassed } from './command.ts';
 import { checkBundle, writeBundle } from './doctor-bundle.ts';
 import { directLooker, eitherLooker, type Looker, type LookRequest, serviceLooker } from './doctor-look.ts';
 import { createHostPart, partIn } from './doctor-part.ts';
 import { changeText, enabledText, examinationText, findingChanges, listText } from './doctor-text.ts';
-import { COMMON, type CommandOutput, createCommandOutput, createConfirm } from './operator-command.ts';
+import { COMMON, type CommandOutput, clientOf, createCommandOutput, createConfirm } from './operator-command.ts';
 import { printable } from './terminal.ts';
 
 const OPTIONS: readonly Option[] = [
@@ -78,14 +77,13 @@ export const doctorCommand: Command = {
     }
     const bundle = args.text('bundle');
     if (bundle !== undefined) checkBundle(bundle);
-    const acknowledged = args.text('acknowledged');
     const asked: LookRequest = {
       checks,
       isNarrowed: args.has('only'),
       parts: [...args.texts('merge'), ...args.positionals].map(partIn),
       needsSnapshots: bundle !== undefined,
       windowMs,
-      acknowledged,
+      acknowledged: args.text('acknowledged'),
     };
     const looker = lookerOf(args, context, asked);
     try {
@@ -119,19 +117,13 @@ function selectedIn(args: ParsedArguments): readonly Check[] {
     const checks = checksNamed(word);
     if (checks.length > 0) return checks;
     // Every name of a check begins with its area, which would always be the nearest.
-    const near = nearest(word, word.includes('-') ? [...CHECK_IDS] : CHECK_WORDS);
-    const hint = near === undefined ? 'serpcache doctor --list shows them' : `did you mean ${near}?`;
+    const near = didYouMean(word, word.includes('-') ? [...CHECK_IDS] : CHECK_WORDS);
+    const hint = near || 'serpcache doctor --list shows them';
     throw new UsageError(`--only: no check and no area "${word}"; ${hint}`);
   });
   const wanted = new Set(named.flat());
   if (wanted.size === 0) throw new UsageError('--only needs a check or an area');
   return CHECKS.filter((check) => wanted.has(check));
-}
-
-function clientOf(args: ParsedArguments, context: CommandContext): AdminClient {
-  const { operator, signal } = context;
-  trustAuthorities(args);
-  return createAdminClient({ ...accessOf(args, context), operator, signal });
 }
 
 /**
@@ -160,11 +152,6 @@ async function lookOnce(
   }
   if (!answered) throw new Error('it could not look: neither a store nor an engine answered');
   if (report.checked === 0) throw new Error('it could not look: none of these checks could be made, see “skipped”');
-  judge(report);
-}
-
-/** @throws NotPassed for findings above info */
-function judge(report: Report): void {
   if (aboveInfo(report.findings).length > 0) throw new NotPassed(healthText(report), 'failed');
 }
 
@@ -206,13 +193,13 @@ async function enable(
   context: CommandContext,
   output: CommandOutput,
 ): Promise<void> {
-  if (!isEnableName(name)) {
-    const near = nearest(name, ENABLE_NAMES);
-    const hint = near === undefined ? `known: ${ENABLE_NAMES.join(', ')}` : `did you mean ${near}?`;
+  const known = ENABLE_NAMES.find((each) => each === name);
+  if (known === undefined) {
+    const hint = didYouMean(name, ENABLE_NAMES) || `known: ${ENABLE_NAMES.join(', ')}`;
     throw new UsageError(`--enable: nothing is called "${name}"; ${hint}`);
   }
   const client = clientOf(args, context);
-  const commands = ENABLES[name].map((command) => command.join(' ')).join('; ');
+  const commands = ENABLES[known].map((command) => command.join(' ')).join('; ');
   await createConfirm(context, args.has('yes')).confirm(`Send to every store node: ${commands}?`);
   const enabled = await client.post<Enabled>('/admin/doctor/enable', { name, reason: args.text('reason') });
   output.result(enabled, () => enabledText(enabled));
@@ -220,8 +207,4 @@ async function enable(
   if (nodes.length === 0) throw new Error('no store node is known, nothing was changed');
   const refused = nodes.filter((node) => node.refused !== undefined).length;
   if (refused > 0) throw new Error(`${refused} of ${nodes.length} nodes refused`);
-}
-
-function isEnableName(name: string): name is EnableName {
-  return (ENABLE_NAMES as readonly string[]).includes(name);
 }

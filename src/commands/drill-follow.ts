@@ -92,15 +92,7 @@ export async function followDrill(
 }
 
 /** The view of a running drill: one line is redrawn, and each event adds a line above it. */
-interface DrillView {
-  /** @param journal with new samples and marks only. */
-  readonly show: (journal: Journal) => void;
-  readonly say: (text: string) => void;
-  /** Clears the line that is redrawn. */
-  readonly finish: () => void;
-}
-
-function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 'stderr'>, started: Journal): DrillView {
+function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 'stderr'>, started: Journal) {
   let line = '';
   let said = '';
   const clear = output.watched ? '\r\u001b[K' : '';
@@ -118,7 +110,8 @@ function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 's
 
   return {
     say,
-    show: (journal) => {
+    /** @param journal with new samples and marks only. */
+    show: (journal: Journal): void => {
       for (const mark of journal.marks) {
         output.event({ ...mark, kind: 'mark', mark: mark.kind });
         // The `stage` mark already tells the start of a stage. Without a terminal, the JSON lines tell everything.
@@ -131,7 +124,8 @@ function createDrillView({ output, stderr }: Pick<OperatorContext, 'output' | 's
       if (latest !== undefined) line = printable(progressLine(latest, journal));
       draw();
     },
-    finish: () => {
+    /** Clears the line that is redrawn. */
+    finish: (): void => {
       if (line !== '' && output.watched) stderr.write(clear);
       line = '';
     },
@@ -171,7 +165,7 @@ export const watchDrill: Command = operatorCommand({
   ],
   run: async (context) => {
     const id = await whichDrill(context.args.positionals[0], context.client, 'running');
-    const query = [['samples', String(MAX_SAMPLES)]] as const;
+    const query = [['samples', MAX_SAMPLES]] as const;
     const journal = await context.client.get<Journal>(`/admin/drills/${encodeURIComponent(id)}`, { query });
     await followDrill(context, journal, 'leave');
   },
@@ -192,7 +186,7 @@ function createJournalReader(client: AdminClient, path: string): () => Promise<J
   let emptyPolls = 0;
 
   return async () => {
-    const query = [['samples', String(read)]] as const;
+    const query = [['samples', read]] as const;
     const journal = await client.get<Journal>(path, { query, deadlineMs: DEADLINE_MS, evenIfStopped: true });
     const samples = journal.samples.filter(({ atMs }) => atMs > lastMs);
     read += journal.samples.length;

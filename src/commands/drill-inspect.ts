@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import type { DrillSummary, ListedDrills, UnreadableReport } from '../operations/drills/drills.ts';
 import { type DomainResult, type Journal, MAX_SAMPLES } from '../operations/drills/journal.ts';
 import type { Plan } from '../operations/drills/plan.ts';
@@ -14,7 +13,7 @@ import { durationText, utcText } from '../report/format.ts';
 import type { AdminClient } from './admin-client.ts';
 import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
-import { operatorCommand } from './operator-command.ts';
+import { operatorCommand, printReport, REPORT_FILE } from './operator-command.ts';
 import { columns, indented } from './terminal.ts';
 
 export const listDrills: Command = operatorCommand({
@@ -58,7 +57,7 @@ export const drillStatus: Command = operatorCommand({
   run: async ({ args, client, output }) => {
     const id = await whichDrill(args.positionals[0], client, 'latest');
     // Leaves the samples out: the state needs none of them.
-    const query = [['samples', String(MAX_SAMPLES)]] as const;
+    const query = [['samples', MAX_SAMPLES]] as const;
     const journal = await client.get<Journal>(`/admin/drills/${encodeURIComponent(id)}`, { query });
     output.result(journal, () => journalText(journal));
   },
@@ -68,20 +67,11 @@ export const reportDrill: Command = operatorCommand({
   name: 'drill report',
   usage: '[id] [--out report.html]',
   summary: 'the course and the result of a drill; by default the latest; as JSON the whole journal',
-  options: [{ name: 'out', takes: 'FILE', about: 'write a self-contained page with plots' }],
+  options: [REPORT_FILE],
   takes: { min: 0, max: 1 },
-  run: async ({ args, client, output }) => {
-    const id = await whichDrill(args.positionals[0], client, 'latest');
-    const path = `/admin/drills/${encodeURIComponent(id)}`;
-    const file = args.text('out');
-    if (file === undefined) {
-      const journal = await client.get<Journal>(path);
-      output.result(journal, () => journalText(journal));
-      return;
-    }
-    const page = await client.page(`${path}/report`);
-    writeFileSync(file, page);
-    output.result({ id, file }, () => `the report of ${id} is in ${file}`);
+  run: async (context) => {
+    const id = await whichDrill(context.args.positionals[0], context.client, 'latest');
+    await printReport(context, id, `/admin/drills/${encodeURIComponent(id)}`, journalText);
   },
 });
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { CohortForecast } from '../operations/drills/cohorts.ts';
 import type { DrillPreview, DrillRequest } from '../operations/drills/drills.ts';
 import type { Journal } from '../operations/drills/journal.ts';
@@ -8,7 +7,7 @@ import { guardText, planDurationMs } from '../operations/drills/view.ts';
 import { amountText, countText, durationText, percentText } from '../report/format.ts';
 import type { DomainStatus } from '../search/status.ts';
 import { type AdminClient, AdminProblem } from './admin-client.ts';
-import { type ParsedArguments, UsageError } from './arguments.ts';
+import { type ParsedArguments, readTextFile, UsageError } from './arguments.ts';
 import type { Command, CommandGroup } from './command.ts';
 import { followDrill, watchDrill } from './drill-follow.ts';
 import { abortDrill, drillStatus, listDrills, reportDrill } from './drill-inspect.ts';
@@ -16,6 +15,7 @@ import { previewText } from './flush.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
 import { columns, indented } from './terminal.ts';
 
+const DOMAIN = { name: 'domain', takes: 'D', about: 'the domain; several with a plan over domains', repeats: true };
 const DETACH = { name: 'detach', about: 'start the drill and do not follow it' };
 const DETAILS = [
   'Ctrl-C while it runs aborts the drill and waits until the cache is restored; with --detach it goes on.',
@@ -27,15 +27,12 @@ const runDrill: Command = operatorCommand({
   name: 'drill run',
   usage: '<plan|file.yaml> --domain D --reason TEXT [--detach] [--yes]',
   summary: 'show the dry run, ask, start the drill and follow it to its end',
-  options: [
-    { name: 'domain', takes: 'D', about: 'the domain; several with a plan over domains', repeats: true },
-    DETACH,
-  ],
+  options: [DOMAIN, DETACH],
   takes: { min: 1, max: 1 },
   details: DETAILS,
   run: async (context) => {
     const { args, client, output } = context;
-    const reason = reasonOf(context);
+    const reason = context.reasonFor('a drill');
     const asks = context.asks();
     const request = await drillRequest(args, client);
     const preview = await client.post<DrillPreview>('/admin/drills/preview', request);
@@ -58,7 +55,7 @@ const resumeDrill: Command = operatorCommand({
   details: DETAILS,
   run: async (context) => {
     const [id = ''] = context.args.positionals;
-    const reason = reasonOf(context);
+    const reason = context.reasonFor('a drill');
     await context.confirm(`Go on with ${id}?`);
     await begin(context, `/admin/drills/${encodeURIComponent(id)}/resume`, { reason });
   },
@@ -80,16 +77,11 @@ async function begin(context: OperatorContext, path: string, body: unknown): Pro
   );
 }
 
-function reasonOf({ reason }: OperatorContext): string {
-  if (reason === undefined) throw new UsageError('a drill needs a reason: --reason TEXT');
-  return reason;
-}
-
 const previewDrill: Command = operatorCommand({
   name: 'drill preview',
   usage: '<plan|file.yaml> [--domain D…]',
   summary: 'show what each stage would flush and cost, and do nothing',
-  options: [{ name: 'domain', takes: 'D', about: 'the domain; several with a plan over domains', repeats: true }],
+  options: [DOMAIN],
   takes: { min: 1, max: 1 },
   run: async ({ args, client, output }) => {
     const found = await client.post<DrillPreview>('/admin/drills/preview', await drillRequest(args, client));
@@ -134,12 +126,7 @@ async function drillRequest(args: ParsedArguments, client: AdminClient): Promise
 }
 
 async function planInFile(file: string, domains: readonly string[], client: AdminClient): Promise<Plan> {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new UsageError(`the plan ${file} cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
+  const text = readTextFile(file, `the plan ${file}`);
   const read = readPlanFile(text, /\beach\b/.test(text) ? await nodesOf(domains[0], client) : undefined);
   if (read.kind === 'plan') return read.plan;
   throw new UsageError(`${file} is not a plan:\n${describeFaults(read.faults)}`);

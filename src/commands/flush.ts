@@ -12,9 +12,8 @@ import {
   timesText,
   utcText,
 } from '../report/format.ts';
-import { nearest } from '../schema/faults.ts';
 import { sleep } from './admin-client.ts';
-import { UsageError } from './arguments.ts';
+import { didYouMean, UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
 import { columns, createProgress, indented, plural } from './terminal.ts';
@@ -44,28 +43,20 @@ export const flush: Command = operatorCommand({
   takes: { min: 1, max: 1 },
   details: ['drop and erase show the effect and ask; for erase, the name of the domain must be typed.'],
   run: async (context) => {
-    const { args, client, output, reason } = context;
+    const { args, client, output } = context;
     const [domain = ''] = args.positionals;
     const mode = args.text('mode') ?? 'refresh';
     oneOf('--mode', mode, FLUSH_MODES);
     const by = args.text('by');
     if (by !== undefined) oneOf('--by', by, ['unlink', 'flushall']);
-    const from = args.number('from');
-    const version = args.text('index-version');
-    const ask = {
-      domain,
-      mode,
-      fraction: args.number('fraction') ?? 1,
-      from,
-      by,
-    };
+    const ask = { domain, mode, fraction: args.number('fraction') ?? 1, from: args.number('from'), by };
     const preview = () => client.post<FlushPreview>('/admin/flush/preview', ask);
     if (args.has('dry-run')) {
       const found = await preview();
       output.result(found, () => `${previewText(domain, found)}\nnothing was done (--dry-run)`);
       return;
     }
-    if (mode === 'erase' && reason === undefined) throw new UsageError('an erase needs a reason: --reason TEXT');
+    const reason = mode === 'erase' ? context.reasonFor('an erase') : context.reason;
     if (mode !== 'refresh' && context.asks()) {
       output.remark(previewText(domain, await preview()));
       await context.confirm(
@@ -73,11 +64,8 @@ export const flush: Command = operatorCommand({
         mode === 'erase' ? domain : undefined,
       );
     }
-    const done = await client.post<FlushAnswer>('/admin/flush', {
-      ...ask,
-      indexVersion: version,
-      reason,
-    });
+    const indexVersion = args.text('index-version');
+    const done = await client.post<FlushAnswer>('/admin/flush', { ...ask, indexVersion, reason });
     await finish(context, done, ask.fraction);
   },
 });
@@ -101,10 +89,7 @@ async function finish(context: OperatorContext, done: FlushAnswer, fraction: num
 
 function oneOf(option: string, given: string, allowed: readonly string[]): void {
   if (allowed.includes(given)) return;
-  const near = nearest(given, allowed);
-  throw new UsageError(
-    `${option} is one of ${allowed.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`,
-  );
+  throw new UsageError(`${option} is one of ${allowed.join(', ')}${didYouMean(given, allowed, '; ')}`);
 }
 
 /** The cost of a flush, for the operator who decides. */
@@ -143,9 +128,10 @@ function survivalLines(estimate: SurvivalEstimate, fraction: number): readonly s
   return lines;
 }
 
-function affectedLines({ note, watch }: Pick<FlushAnswer['affected'], 'note' | 'watch'>): readonly string[] {
-  return [indented(note), indented(`watch: ${watch.join('\nwatch: ')}`)];
-}
+const affectedLines = ({ note, watch }: Pick<FlushAnswer['affected'], 'note' | 'watch'>): readonly string[] => [
+  indented(note),
+  indented(`watch: ${watch.join('\nwatch: ')}`),
+];
 
 const POLL_MS = 500;
 
@@ -192,8 +178,7 @@ export const purgeCommand: Command = operatorCommand({
   takes: { min: 2, max: 2 },
   run: async ({ args, client, output, reason }) => {
     const [domain, q] = args.positionals;
-    const body = { domain, q, reason };
-    const done = await client.post<PurgeAnswer>('/admin/purge', body);
+    const done = await client.post<PurgeAnswer>('/admin/purge', { domain, q, reason });
     const said = `${done.domain}: every page of "${done.text}" is flushed, revision ${done.revision}`;
     output.result(done, () => [said, ...affectedLines(done.affected)].join('\n'));
   },
@@ -222,8 +207,8 @@ export const suppressCommand: Command = operatorCommand({
     }
     if (ids.length === 0) throw new UsageError('which documents? name their ids, or --list');
     const lift = args.has('lift');
-    const body = { domain, ids, reason };
-    const done = await client.post<SuppressAnswer>(lift ? '/admin/unsuppress' : '/admin/suppress', body);
+    const path = lift ? '/admin/unsuppress' : '/admin/suppress';
+    const done = await client.post<SuppressAnswer>(path, { domain, ids, reason });
     const many = plural(ids.length, 'document');
     const what = lift ? `${many} may be seen again` : `${many} hidden`;
     output.result(done, () => `${domain}: ${what}; ${done.suppressed} suppressed in all, revision ${done.revision}`);
@@ -239,13 +224,13 @@ export const haltCommand: Command = operatorCommand({
     { name: 'lift', about: 'drills may start again' },
     { name: 'status', about: 'show whether drills are halted, since when and why' },
   ],
-  run: async ({ args, client, output, reason, asks, confirm }) => {
+  run: async ({ args, client, output, reasonFor, asks, confirm }) => {
     if (args.has('status')) {
       const state = await client.get<HaltState>('/admin/halt');
       output.result(state, () => statusText(state));
       return;
     }
-    if (reason === undefined) throw new UsageError('a halt needs a reason: --reason TEXT');
+    const reason = reasonFor('a halt');
     const lift = args.has('lift');
     if (!lift && asks()) {
       const { drills } = await client.get<{ drills: readonly DrillSummary[] }>('/admin/drills');

@@ -80,13 +80,11 @@ async function index(args: ParsedArguments, context: CommandContext): Promise<vo
   if (args.has('serve')) await context.serve?.();
 }
 
-interface Target {
-  readonly file: string;
-  readonly domain: DomainSettings;
-  readonly directory: string;
-}
-
-async function build({ file, domain, directory }: Target, args: ParsedArguments, context: CommandContext) {
+async function build(
+  { file, domain, directory }: { file: string; domain: DomainSettings; directory: string },
+  args: ParsedArguments,
+  context: CommandContext,
+) {
   const { clock, stderr, signal } = context;
   const { name, attributes } = domain;
   // The readers of catalogues take longer to load than all else, and the service needs none of them.
@@ -194,18 +192,15 @@ async function* notEmpty(documents: AsyncIterable<Document>, file: string): Asyn
   if (isEmpty) throw new Error(`${file} holds no documents; nothing was changed`);
 }
 
-interface DemoIndexOptions {
-  readonly clock: Clock;
-  readonly output: ProgressOutput;
-  /** When it aborts, the function removes the unfinished index and returns. */
-  readonly signal?: AbortSignal;
-}
-
 /**
  * Builds the index of each demo domain that has none. An existing file is never changed: it may hold the user's own
- * catalogue. Processes that start at the same time each build an index and the last one stays; all are equal.
+ * catalogue. Processes that start at the same time each build an index and the last one stays; all are equal. When `signal`
+ * aborts, the unfinished index is removed and the function returns.
  */
-export async function makeDemoIndexes(settings: Settings, { clock, output, signal }: DemoIndexOptions): Promise<void> {
+export async function makeDemoIndexes(
+  settings: Settings,
+  { clock, output, signal }: { clock: Clock; output: ProgressOutput; signal?: AbortSignal },
+): Promise<void> {
   for (const domain of settings.domains) {
     const { engine, name } = domain;
     if (engine.kind !== 'sqlite' || !engine.demo) continue;

@@ -1,21 +1,39 @@
+import { writeFileSync } from 'node:fs';
 import type { Plan } from '../operations/drills/plan.ts';
-import type { Clock } from '../runtime.ts';
 import { nearest } from '../schema/faults.ts';
 import { type AdminClient, AdminProblem, accessOf, createAdminClient, trustAuthorities } from './admin-client.ts';
 import { type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
-import { type ProgressOutput, printable } from './terminal.ts';
+import { printable } from './terminal.ts';
 
 /** The environment of a command over the admin API. */
-export interface OperatorContext extends Confirm {
-  readonly args: ParsedArguments;
-  readonly client: AdminClient;
-  readonly output: CommandOutput;
-  /** `--reason`. */
-  readonly reason: string | undefined;
-  readonly stderr: ProgressOutput;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export type OperatorContext = ReturnType<typeof operatorContext>;
+
+function operatorContext(args: ParsedArguments, context: CommandContext) {
+  const { signal, stderr, clock } = context;
+  const reason = args.text('reason');
+  return {
+    args,
+    client: clientOf(args, context),
+    output: createCommandOutput(context, args.has('json')),
+    ...createConfirm(context, args.has('yes')),
+    reason,
+    /** `--reason` of an action that needs one: `a drill`. @throws UsageError */
+    reasonFor: (what: string): string => {
+      if (reason === undefined) throw new UsageError(`${what} needs a reason: --reason TEXT`);
+      return reason;
+    },
+    stderr,
+    clock,
+    signal,
+  };
+}
+
+/** @throws UsageError, ConfigError */
+export function clientOf(args: ParsedArguments, context: CommandContext): AdminClient {
+  const { operator, signal } = context;
+  trustAuthorities(args);
+  return createAdminClient({ ...accessOf(args, context), operator, signal });
 }
 
 /** Its `options` are added to the common ones; it takes no arguments by default. */
@@ -54,35 +72,43 @@ export function operatorCommand(definition: OperatorCommand): Command {
     ...definition,
     options: [...(definition.options ?? []), ...COMMON],
     run: async (args, context) => {
-      const { operator, signal, stderr, clock } = context;
-      trustAuthorities(args);
-      const client = createAdminClient({ ...accessOf(args, context), operator, signal });
-      const output = createCommandOutput(context, args.has('json'));
-      const { asks, confirm } = createConfirm(context, args.has('yes'));
-      const reason = args.text('reason');
+      const operated = operatorContext(args, context);
       try {
-        await definition.run({ args, client, output, asks, confirm, reason, stderr, clock, signal });
+        await definition.run(operated);
       } catch (error) {
         if (!(error instanceof AdminProblem)) throw error;
-        const hint = await suggestedName(error, args, client);
+        const hint = await suggestedName(error, args, operated.client);
         throw hint === undefined ? error : new Error(`${error.message} ${hint}`, { cause: error });
       }
     },
   };
 }
 
+export const REPORT_FILE: Option = { name: 'out', takes: 'FILE', about: 'write a self-contained page with plots' };
+
+/** Shows the report at a path as text or JSON; with `--out`, writes its page to the file. */
+export async function printReport<Report>(
+  { args, client, output }: OperatorContext,
+  id: string,
+  path: string,
+  text: (report: Report) => string,
+): Promise<void> {
+  const file = args.text('out');
+  if (file === undefined) {
+    const report = await client.get<Report>(path);
+    output.result(report, () => text(report));
+    return;
+  }
+  writeFileSync(file, await client.page(`${path}/report`));
+  output.result({ id, file }, () => `the report of ${id} is in ${file}`);
+}
+
 /** Asks before an action that does harm when it is a mistake. */
-export interface Confirm {
+export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean) {
   /**
    * Whether the operator will be asked, and so should see a preview.
    * @throws UsageError without a terminal and without `--yes`, before any request is sent.
    */
-  readonly asks: () => boolean;
-  /** @param typed the text to be typed; `y` by default. @throws as `asks`, and when the answer is not the text. */
-  readonly confirm: (question: string, typed?: string) => Promise<void>;
-}
-
-export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean): Confirm {
   const asks = (): boolean => {
     if (yes) return false;
     if (ask !== undefined) return true;
@@ -90,7 +116,8 @@ export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean
   };
   return {
     asks,
-    confirm: async (question, typed) => {
+    /** @param typed the text to be typed; `y` by default. @throws as `asks`, and when the answer is not the text. */
+    confirm: async (question: string, typed?: string): Promise<void> => {
       if (!asks()) return;
       const how = typed === undefined ? '[y/N]' : `Type ${typed} to go on:`;
       const answer = ((await ask?.(printable(`${question} ${how} `))) ?? '').trim();
@@ -102,21 +129,15 @@ export function createConfirm({ ask }: Pick<CommandContext, 'ask'>, yes: boolean
 
 /** For a domain or plan that the service does not know: a known name that one of the arguments resembles. */
 async function suggestedName(
-  problem: AdminProblem,
-  args: ParsedArguments,
+  { code }: AdminProblem,
+  { positionals, texts }: ParsedArguments,
   client: AdminClient,
 ): Promise<string | undefined> {
-  try {
-    const known = await knownNames(problem.code, client);
-    for (const word of [...args.positionals, ...args.texts('domain')]) {
-      if (known.includes(word)) continue;
-      const name = nearest(word, known);
-      if (name !== undefined) return `Did you mean ${name}?`;
-    }
-  } catch {
-    // The caller reports the problem itself.
-  }
-  return undefined;
+  // The caller reports the problem itself.
+  const known = await knownNames(code, client).catch((): readonly string[] => []);
+  const unknown = [...positionals, ...texts('domain')].filter((word) => !known.includes(word));
+  const name = unknown.map((word) => nearest(word, known)).find((near) => near !== undefined);
+  return name && `Did you mean ${name}?`;
 }
 
 async function knownNames(code: string, client: AdminClient): Promise<readonly string[]> {
@@ -135,33 +156,23 @@ export async function domainNames(client: AdminClient): Promise<readonly string[
   return domains.map(({ domain }) => domain);
 }
 
-/** Results and remarks. A script reads JSON on standard output, one value per line; a person reads text. */
-export interface CommandOutput {
-  readonly json: boolean;
-  /** Standard error is a terminal, so a line may be redrawn there. */
-  readonly watched: boolean;
-  /** The outcome; called once. */
-  readonly result: (value: unknown, text: () => string) => void;
-  /** An event while the command runs: a line of JSON for a script, nothing for a person. */
-  readonly event: (value: unknown) => void;
-  /** Text for a person, in addition to the result. */
-  readonly remark: (text: string) => void;
-}
+export type CommandOutput = ReturnType<typeof createCommandOutput>;
 
-export function createCommandOutput(
-  context: Pick<CommandContext, 'stdout' | 'stderr'>,
-  asksJson: boolean,
-): CommandOutput {
-  const { stdout, stderr } = context;
+/** Results and remarks. A script reads JSON on standard output, one value per line; a person reads text. */
+export function createCommandOutput({ stdout, stderr }: Pick<CommandContext, 'stdout' | 'stderr'>, asksJson: boolean) {
   const json = asksJson || stdout.isTTY !== true;
   const line = (value: unknown): unknown => stdout.write(`${JSON.stringify(value)}\n`);
   return {
     json,
+    /** Standard error is a terminal, so a line may be redrawn there. */
     watched: stderr.isTTY === true,
-    result: (value, text) => (json ? line(value) : stdout.write(`${printable(text())}\n`)),
-    event: (value) => {
+    /** The outcome; called once. */
+    result: (value: unknown, text: () => string) => (json ? line(value) : stdout.write(`${printable(text())}\n`)),
+    /** An event while the command runs: a line of JSON for a script, nothing for a person. */
+    event: (value: unknown): void => {
       if (json) line(value);
     },
-    remark: (text) => stderr.write(`${printable(text)}\n`),
+    /** Text for a person, in addition to the result. */
+    remark: (text: string) => stderr.write(`${printable(text)}\n`),
   };
 }

@@ -5,9 +5,9 @@ import { type PreparedSearch, prepareSearch } from '../search/key.ts';
 import { InvalidSearch } from '../search/query.ts';
 import { type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, domainNamed, NotPassed } from './command.ts';
-import { askBoth, type Described, openSides, type ParityAnswers, type ParitySide, type Sides } from './parity/ask.ts';
-import { type Queries, readQueries, weightOf } from './parity/queries.ts';
-import { figuresOf, type ParityReport, parityText, parityWarnings, type SideHead } from './parity/report.ts';
+import { askBoth, openSides } from './parity/ask.ts';
+import { readQueries } from './parity/queries.ts';
+import { parityText, reportOf } from './parity/report.ts';
 import { createProgress } from './terminal.ts';
 
 const MAX_LIMIT = 100;
@@ -30,7 +30,8 @@ export const parity: Command = {
     { name: 'json', about: 'the whole report as JSON' },
   ],
   takes: { min: 2, max: 2 },
-  run: async (args, { clock, stdout, stderr, settings, signal }) => {
+  run: async (args, context) => {
+    const { clock, stdout, stderr, settings, signal } = context;
     const request = requestOf(args);
     const domain = domainNamed(request.domain, settings());
     const directory = directoryOf(request.with, domain);
@@ -42,7 +43,7 @@ export const parity: Command = {
     const [onLine, onBadLine] = [reading.update, reading.note];
     const queries = await readQueries(file, { prepare, maxQueries, onLine, onBadLine, signal }).finally(reading.finish);
 
-    const sides = await openSides({ settings: domain, directory, atOnce, clock, random: Math.random, signal });
+    const sides = await openSides(domain, directory, atOnce, context);
     const { length: total } = queries.chosen;
     const asking = createProgress({ label: `comparing ${domain.name}`, total, unit: 'queries', output: stderr, clock });
     const { engine, lifeboat, isIndexed } = sides;
@@ -115,36 +116,4 @@ function preparerOf(
     throw error instanceof InvalidSearch ? new UsageError(error.message) : error;
   }
   return prepare;
-}
-
-function reportOf(
-  request: ParityRequest,
-  queries: Queries,
-  sides: Sides,
-  { samples, gaveUp }: ParityAnswers,
-): ParityReport {
-  const figures = figuresOf(samples);
-  return {
-    domain: request.domain,
-    limit: request.limit,
-    sort: request.sort ?? null,
-    filters: request.filters,
-    engine: headOf(sides.engine),
-    lifeboat: headOf(sides.lifeboat),
-    queries: {
-      file: request.file,
-      lines: queries.lines,
-      badLines: queries.badLines,
-      distinct: queries.distinct,
-      asked: samples.length,
-      askedShare: weightOf(samples) / queries.weight,
-    },
-    figures,
-    warnings: [...(gaveUp === undefined ? [] : [gaveUp]), ...parityWarnings(queries, sides, figures)],
-  };
-}
-
-function headOf({ is, deadlineMs, index }: ParitySide & Described): SideHead {
-  const built = index === undefined ? null : new Date(index.builtAtMs).toISOString();
-  return { is, deadlineMs, documents: index?.documents ?? null, builtAt: built };
 }

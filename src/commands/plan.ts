@@ -6,15 +6,26 @@ import {
   type Input,
   type InputName,
   type Inputs,
+  type InputUnit,
 } from '../operations/capacity/inputs.ts';
-import { type CapacitySheet, capacitySheet } from '../operations/capacity/sheet.ts';
+import type { CapacityLimit } from '../operations/capacity/limits.ts';
+import { type CapacitySheet, capacitySheet, type SheetFigure } from '../operations/capacity/sheet.ts';
+import {
+  amountText,
+  bytesText,
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  timesText,
+} from '../report/format.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from '../schema/units.ts';
 import { numberOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed, NotPassed } from './command.ts';
 import { createCommandOutput } from './operator-command.ts';
-import { planVerdictText, sheetText } from './plan-text.ts';
+import { columns, indented } from './terminal.ts';
 
-const VALUES: Readonly<Record<(typeof INPUTS)[InputName]['unit'], string>> = {
+const VALUES: Readonly<Record<InputUnit, string>> = {
   'per-second': 'N',
   share: 'SHARE',
   bytes: 'SIZE',
@@ -51,16 +62,10 @@ export const plan: Command = {
     const sheet = capacitySheet(inputs);
     const output = createCommandOutput(context, args.has('json'));
     output.result({ domain, ...sheet }, () => sheetText(sheet, domain, args.has('explain')));
-    judge(sheet, domain);
+    if (sheet.verdict === 'holds') return;
+    throw new NotPassed(planVerdictText(sheet, domain), sheet.verdict === 'undecided' ? 'undecided' : 'failed');
   },
 };
-
-/** @throws NotPassed when a resource breaks or has no reserve, or one cannot be judged. */
-function judge(sheet: CapacitySheet, domain: string): void {
-  const { verdict } = sheet;
-  if (verdict !== 'holds')
-    throw new NotPassed(planVerdictText(sheet, domain), verdict === 'undecided' ? 'undecided' : 'failed');
-}
 
 /** @throws UsageError that names every wrong option with what is allowed. */
 function inputsOf(
@@ -104,4 +109,103 @@ function inputValue(name: InputName, text: string): number {
   const [what, format] =
     unit === 'ms' ? ['a duration such as 20ms or 5m', formatDuration] : ['a size such as 8KiB', formatSize];
   throw new UsageError(`--${option} takes ${what}, from ${format(least)} to ${format(most)}, not "${text}"`);
+}
+
+type Unit = SheetFigure['unit'] | InputUnit;
+
+const TEXTS: Readonly<Record<Unit, (value: number | undefined) => string>> = {
+  'per-second': perSecondText,
+  'bytes-per-second': (value) => `${bytesText(value)}/s`,
+  share: percentText,
+  bytes: bytesText,
+  ms: durationText,
+  times: timesText,
+  number: amountText,
+  cores: (value) => `${amountText(value)} cores`,
+  // Expected values such as 1.3 permits are no whole numbers.
+  count: (value) => (value !== undefined && value < 10 ? amountText(value) : countText(value)),
+};
+
+/** The verdict in one sentence, with the resource that is full first. */
+function planVerdictText({ verdict, first, missing, limits, inputs }: CapacitySheet, domain: string): string {
+  const rate = perSecondText(inputs.rate?.value);
+  switch (verdict) {
+    case 'holds':
+      return `${domain} holds at ${rate}; first to break: ${firstText(first)}`;
+    case 'breaks':
+      return `${domain} breaks at ${rate}: ${namesOf(limits, isFull)}`;
+    case 'tight':
+      return `${domain} has no reserve at ${rate}: ${namesOf(limits, isTight)}; first to break: ${firstText(first)}`;
+    case 'undecided':
+      return `${domain}: not decided without ${missing.map(({ option }) => option).join(' and ')}`;
+  }
+}
+
+const isFull = ({ used, capacity }: CapacityLimit): boolean => used > capacity;
+const isTight = ({ used, capacity, planned }: CapacityLimit): boolean => used > capacity * planned;
+
+/** The one that is full at the lowest rate first. */
+function namesOf(limits: readonly CapacityLimit[], chosen: (limit: CapacityLimit) => boolean): string {
+  return limits
+    .filter(chosen)
+    .toSorted((a, b) => (a.breaksAt ?? 0) - (b.breaksAt ?? 0))
+    .map(({ name, breaksAt }) => (breaksAt === undefined ? name : `${name} (full at ${perSecondText(breaksAt)})`))
+    .join(', ');
+}
+
+function firstText(first: CapacityLimit | undefined): string {
+  return first === undefined ? 'nothing that follows the rate' : `${first.name}, at ${perSecondText(first.breaksAt)}`;
+}
+
+/** A sheet for a person. @param explains shows the source of each formula */
+function sheetText(sheet: CapacitySheet, domain: string, explains: boolean): string {
+  const { inputs, figures, limits, missing, remarks, advice } = sheet;
+  return [
+    planVerdictText(sheet, domain),
+    ...section('inputs', inputRows(inputs, explains)),
+    ...section('sheet', figureRows(figures, explains)),
+    ...section('limits, while one process is away', limitRows(limits), LIMIT_COLUMNS),
+    ...section('missing', cellsOf(missing.map(({ option, why }) => `${option}: ${why}`))),
+    ...section('remarks', cellsOf(remarks)),
+    ...section('to change', cellsOf(advice)),
+  ].join('\n');
+}
+
+function section(title: string, rows: readonly (readonly string[])[], head?: readonly string[]): readonly string[] {
+  return rows.length === 0 ? [] : ['', `${title}:`, indented(columns(rows, head))];
+}
+
+const cellsOf = (texts: readonly string[]): readonly (readonly string[])[] => texts.map((text) => [text]);
+const LIMIT_COLUMNS = ['', 'used', 'of', 'share', 'planned', 'full at'];
+
+function inputRows(inputs: CapacitySheet['inputs'], explains: boolean): readonly (readonly string[])[] {
+  return INPUT_NAMES.flatMap((name: InputName) => {
+    const input = inputs[name];
+    if (input === undefined) return [];
+    const { value, from, source } = input;
+    const { option, unit, about } = INPUTS[name];
+    const origin = from === 'given' ? from : `${from}: ${source}`;
+    return [[option, TEXTS[unit](value), origin, ...(explains ? [about] : [])]];
+  });
+}
+
+function figureRows(figures: CapacitySheet['figures'], explains: boolean): readonly (readonly string[])[] {
+  return figures.flatMap(({ name, value, unit, formula, source }) => {
+    const row = [name, TEXTS[unit](value), formula];
+    return explains ? [row, ['', '', `  source: ${source}`]] : [row];
+  });
+}
+
+function limitRows(limits: CapacitySheet['limits']): readonly (readonly string[])[] {
+  return limits.map((limit) => {
+    const { name, unit, used, capacity, planned, breaksAt } = limit;
+    return [
+      `${name}${isFull(limit) ? ' (breaks)' : isTight(limit) ? ' (no reserve)' : ''}`,
+      TEXTS[unit](used),
+      TEXTS[unit](capacity),
+      percentText(used / capacity),
+      percentText(planned),
+      breaksAt === undefined ? 'not by the rate' : perSecondText(breaksAt),
+    ];
+  });
 }

@@ -85,7 +85,7 @@ function verdictLines(verdict: ShadowVerdict): string {
 }
 
 /** The figures of both sides as a table, and how their values agree. */
-export function figuresText(figures: ShadowFigures, primary: string, candidate: string): string {
+function figuresText(figures: ShadowFigures, primary: string, candidate: string): string {
   const { seconds, processes, agreement, copying } = figures;
   const measured = `over ${durationText(seconds * 1000)} in ${plural(processes, 'process', 'processes')}`;
   const rows = SIDE_ROWS.map(({ name, text }) => [name, text(figures.primary), text(figures.candidate)]);

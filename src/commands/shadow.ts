@@ -1,20 +1,12 @@
-import { writeFileSync } from 'node:fs';
 import { MAX_SHADOW_READS } from '../control/document.ts';
 import type { ShadowVerdict } from '../operations/shadow/figures.ts';
-import type {
-  Moved,
-  ReportSummary,
-  ShadowReport,
-  ShadowStatus,
-  ShadowSummary,
-  Stopped,
-} from '../operations/shadow/shadow.ts';
+import type { Moved, ReportSummary, ShadowStatus, ShadowSummary, Stopped } from '../operations/shadow/shadow.ts';
 import { percentText, utcText } from '../report/format.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../schema/units.ts';
 import { type AdminClient, sleep } from './admin-client.ts';
 import { durationOf, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandGroup, NotPassed } from './command.ts';
-import { type OperatorContext, operatorCommand } from './operator-command.ts';
+import { type OperatorContext, operatorCommand, printReport, REPORT_FILE } from './operator-command.ts';
 import {
   configurationLines,
   domainsText,
@@ -78,12 +70,7 @@ const setShadow: Command = operatorCommand({
     const fraction = fractionOf(args);
     const reads = readsOf(args);
     if (fraction === undefined && reads === undefined) throw new UsageError('what changes? --fraction or --reads');
-    const status = await client.post<ShadowStatus>('/admin/shadow/change', {
-      domain,
-      fraction,
-      reads,
-      reason,
-    });
+    const status = await client.post<ShadowStatus>('/admin/shadow/change', { domain, fraction, reads, reason });
     output.result(status, () => ranText(status));
   },
 });
@@ -139,7 +126,7 @@ interface Listed {
 }
 
 function statusOf(client: AdminClient, domain: string, seconds: number | undefined): Promise<ShadowStatus> {
-  const query = [['domain', domain], ...(seconds === undefined ? [] : [['for', String(seconds)] as const])] as const;
+  const query = Object.entries({ domain, for: seconds });
   return client.get<ShadowStatus>('/admin/shadow/status', { query });
 }
 
@@ -164,10 +151,9 @@ async function watched(context: OperatorContext, read: () => Promise<ShadowStatu
     const status = await read();
     if (status.shadow === undefined) return status;
     output.event(status);
-    const isRead = output.watched || !output.json;
     // A terminal is cleared, so that the figures stay in their places.
     const clear = output.watched ? '\u001b[H\u001b[J' : '';
-    if (isRead) stderr.write(`${clear}${printable(statusText(status))}\n`);
+    if (output.watched || !output.json) stderr.write(`${clear}${printable(statusText(status))}\n`);
     await sleep(POLL_MS, signal);
   }
 }
@@ -176,9 +162,10 @@ const reportShadow: Command = operatorCommand({
   name: 'shadow report',
   usage: '[id] [--out report.html]',
   summary: 'the kept reports, or one of them; as JSON with all its samples',
-  options: [{ name: 'out', takes: 'FILE', about: 'write a self-contained page with plots' }],
+  options: [REPORT_FILE],
   takes: { min: 0, max: 1 },
-  run: async ({ args, client, output }) => {
+  run: async (context) => {
+    const { args, client, output } = context;
     const [id] = args.positionals;
     const file = args.text('out');
     if (id === undefined) {
@@ -187,14 +174,7 @@ const reportShadow: Command = operatorCommand({
       output.result(found, () => reportsText(found.reports));
       return;
     }
-    const path = `/admin/shadow/reports/${encodeURIComponent(id)}`;
-    if (file === undefined) {
-      const report = await client.get<ShadowReport>(path);
-      output.result(report, () => shadowReportText(report));
-      return;
-    }
-    writeFileSync(file, await client.page(`${path}/report`));
-    output.result({ id, file }, () => `the report of ${id} is in ${file}`);
+    await printReport(context, id, `/admin/shadow/reports/${encodeURIComponent(id)}`, shadowReportText);
   },
 });
 
@@ -213,7 +193,7 @@ const cutOver: Command = operatorCommand({
     const [domain = ''] = args.positionals;
     const seconds = secondsOf(args);
     const force = args.has('force');
-    const reason = requiredReason(context, 'a cut-over');
+    const reason = context.reasonFor('a cut-over');
     if (context.asks()) {
       const status = await statusOf(client, domain, seconds);
       const { shadow, active, verdict } = status;
@@ -224,8 +204,7 @@ const cutOver: Command = operatorCommand({
       }
       await context.confirm(`Cut ${domain} over from ${active.name} to ${shadow.candidate.name}?`, domain);
     }
-    const body = { domain, force, for: seconds, reason };
-    await move(context, '/admin/shadow/cut-over', body);
+    await move(context, '/admin/shadow/cut-over', { domain, force, for: seconds, reason });
   },
 });
 
@@ -236,22 +215,16 @@ const cutBack: Command = operatorCommand({
   takes: { min: 1, max: 1 },
   run: async (context) => {
     const [domain = ''] = context.args.positionals;
-    const reason = requiredReason(context, 'the way back');
+    const reason = context.reasonFor('the way back');
     await context.confirm(`Return ${domain} to its store before the cut-over?`);
     await move(context, '/admin/shadow/back', { domain, reason });
   },
 });
 
-function requiredReason({ reason }: OperatorContext, what: string): string {
-  if (reason === undefined) throw new UsageError(`${what} needs a reason: --reason TEXT`);
-  return reason;
-}
-
 async function move({ client, output, signal }: OperatorContext, path: string, body: object): Promise<void> {
   signal.throwIfAborted();
   // From here on the answer must arrive: it tells which store is in use.
-  const options = { evenIfStopped: true, deadlineMs: CUT_OVER_DEADLINE_MS };
-  const moved = await client.post<Moved>(path, body, options);
+  const moved = await client.post<Moved>(path, body, { evenIfStopped: true, deadlineMs: CUT_OVER_DEADLINE_MS });
   output.result(moved, () => movedText(moved));
 }
 

@@ -42,14 +42,7 @@ export interface ProgressOptions {
   readonly clock: Clock;
 }
 
-export interface Progress {
-  /** `count` so far; `share` of the work done, 0–1, for a task without a total. Cheap: most calls print nothing. */
-  readonly update: (count: number, share?: number) => void;
-  /** Prints one line. The first `MAX_NOTES` notes are printed, the others are counted. */
-  readonly note: (text: string) => void;
-  /** Prints the last line: the count and the duration. Further calls do nothing. */
-  readonly finish: () => void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
 export const MAX_NOTES = 100;
 const BAR_WIDTH = 24;
@@ -60,9 +53,10 @@ const REDRAW_MS = 100;
 const FIRST_LINE_MS = 3000;
 const MAX_INTERVAL_MS = 60_000;
 
-export function createProgress({ label, total = 0, unit = 'documents', output, clock }: ProgressOptions): Progress {
+export function createProgress({ label, total = 0, unit = 'documents', output, clock }: ProgressOptions) {
   const startedMs = clock.monotonicMs();
   const isTerminal = output.isTTY === true;
+  const clear = isTerminal ? '\r\u001b[K' : '';
   let count = 0;
   let share: number | undefined;
   let notes = 0;
@@ -83,10 +77,11 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
   // A line wider than the terminal would wrap, and the next redraw would leave half of it on the screen.
   const fitted = (line: string): string => line.slice(0, Math.max(20, (output.columns || 80) - 1));
   const draw = (line: string): void =>
-    void output.write(plainSpaces(isTerminal ? `\r\u001b[K${fitted(line)}` : `${line}\n`));
+    void output.write(plainSpaces(isTerminal ? `${clear}${fitted(line)}` : `${line}\n`));
 
   return {
-    update: (nextCount, nextShare) => {
+    /** `count` so far; `share` of the work done, 0–1, for a task without a total. Cheap: most calls print nothing. */
+    update: (nextCount: number, nextShare?: number): void => {
       count = nextCount;
       share = total > 0 ? count / total : nextShare;
       if (share !== undefined) share = Math.min(1, Math.max(0, share));
@@ -96,16 +91,17 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
       if (!isTerminal) intervalMs = Math.min(MAX_INTERVAL_MS, intervalMs * 1.5);
       nextMs = nowMs + intervalMs;
     },
-    note: (text) => {
+    /** Prints one line. The first `MAX_NOTES` notes are printed, the others are counted. */
+    note: (text: string): void => {
       notes += 1;
       if (notes > MAX_NOTES) return;
-      output.write(isTerminal ? `\r\u001b[K${text}\n` : `${text}\n`);
+      output.write(`${clear}${text}\n`);
     },
-    finish: () => {
+    /** Prints the last line: the count and the duration. Further calls do nothing. */
+    finish: (): void => {
       if (isFinished) return;
       isFinished = true;
-      if (notes > MAX_NOTES)
-        output.write(`${isTerminal ? '\r\u001b[K' : ''}… and ${countText(notes - MAX_NOTES)} more\n`);
+      if (notes > MAX_NOTES) output.write(`${clear}… and ${countText(notes - MAX_NOTES)} more\n`);
       draw(`${label}  ${countText(count)} ${unit} in ${durationText(clock.monotonicMs() - startedMs)}`);
       if (isTerminal) output.write('\n');
     },

@@ -36,13 +36,12 @@ export const warm: Command = operatorCommand({
     if (from !== (file === undefined ? 'popular' : 'queries')) {
       throw new UsageError('--from popular, or --queries FILE: only one of them');
     }
-    const top = args.number('top');
     const maxPerSecond = args.number('max-per-second') ?? MAX_PER_SECOND;
+    const ask = { domain, from, maxPerSecond, top: args.number('top') };
     const fromLine = args.number('from-line', { least: 1, most: Number.MAX_SAFE_INTEGER, whole: true }) ?? 1;
-    const ask = { domain, from, maxPerSecond, top };
     if (file !== undefined) assertReadable(file);
     const started = await client.post<WarmUp>('/admin/warm', ask, { evenIfStopped: true });
-    const feed = file === undefined ? undefined : feedFile(context, { id: started.id, domain, file, fromLine });
+    const feed = file === undefined ? undefined : feedFile(context, started, file, fromLine);
     try {
       const fed = (await feed?.done) ?? started;
       const over = isOver(fed) ? fed : await followWarmUp(context, fed);
@@ -77,21 +76,6 @@ async function stop({ client }: OperatorContext, id: string): Promise<WarmUp | u
   }
 }
 
-/** A query file that is sent to a warm-up in batches. */
-interface Feed {
-  /** Resolves when the service has taken all lines, or the warm-up has ended. */
-  readonly done: Promise<WarmUp>;
-  /** The line to resume from: all lines before it are settled. */
-  readonly reached: (latest: WarmUp | undefined) => number;
-}
-
-interface FeedOptions {
-  readonly id: string;
-  readonly domain: string;
-  readonly file: string;
-  readonly fromLine: number;
-}
-
 /** Limits of one request. */
 const MAX_QUERIES = 500;
 const MAX_PIECE_BYTES = 48 * 1024;
@@ -105,10 +89,12 @@ interface Numbered {
   readonly query: string;
 }
 
-function feedFile(context: OperatorContext, { id, domain, file, fromLine }: FeedOptions): Feed {
+/** Sends a query file to a warm-up in batches, from this line on. */
+function feedFile(context: OperatorContext, { id, domain }: WarmUp, file: string, fromLine: number) {
   const { client, clock, stderr, signal } = context;
   const path = `/admin/warm/${encodeURIComponent(id)}/queries`;
-  const totalBytes = sizeOf(file);
+  // Reading a file that is gone by now reports the reason.
+  const totalBytes = Math.max(1, statSync(file, { throwIfNoEntry: false })?.size ?? 1);
   const source = fileBytes(file, signal);
   const progress = createProgress({ label: `warming ${domain}`, unit: 'queries', output: stderr, clock });
   /** Line numbers that are taken and not settled yet, in order. The service's own bound limits their number. */
@@ -149,7 +135,7 @@ function feedFile(context: OperatorContext, { id, domain, file, fromLine }: Feed
       }
       batch.push({ line: number, query });
       nextLine = batch[0]?.line ?? number;
-      batchBytes += bytesInJson(query);
+      batchBytes += Buffer.byteLength(JSON.stringify(query)) + 1;
       if (batch.length < MAX_QUERIES && batchBytes < MAX_PIECE_BYTES) continue;
       const warmUp = await send(batch, false);
       if (isOver(warmUp)) return warmUp;
@@ -161,25 +147,14 @@ function feedFile(context: OperatorContext, { id, domain, file, fromLine }: Feed
   };
 
   return {
+    /** Resolves when the service has taken all lines, or the warm-up has ended. */
     done: run().finally(progress.finish),
-    reached: (latest) => {
+    /** The line to resume from: all lines before it are settled. */
+    reached: (latest: WarmUp | undefined): number => {
       if (latest !== undefined) settle(latest);
       return outstanding[0] ?? nextLine;
     },
   };
-}
-
-function bytesInJson(text: string): number {
-  return Buffer.byteLength(JSON.stringify(text)) + 1;
-}
-
-function sizeOf(file: string): number {
-  try {
-    return Math.max(1, statSync(file).size);
-  } catch {
-    // Reading the file reports the reason.
-    return 1;
-  }
 }
 
 const POLL_MS = 500;

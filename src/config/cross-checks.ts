@@ -18,95 +18,89 @@ import type { NatMap } from './settings.ts';
 import { CONFIGURED, nodeName } from './store-identity.ts';
 import { checkTls } from './tls.ts';
 
+type Report = (path: Path, value: string, allowed: string) => void;
+type DraftDomain = Draft<DomainConfig>;
+
 /**
  * Faults between values that are each allowed. A faulty value is undefined here and is reported once, by `readTree`.
  */
 export function crossCheck(config: Draft<Config>): readonly Fault[] {
-  const domains = Object.entries(config.domains ?? {});
-  return [
-    ...checkListeners(config),
-    ...checkProxies(config),
-    ...checkTrust(config),
-    ...checkMemory(config),
-    ...checkSigning(config),
-    ...namedStores(config).flatMap(checkStore),
-    ...checkTls(config),
-    ...findSharedStores(config),
-    ...domains.flatMap(([name, domain]) => (domain === undefined ? [] : checkDomain(name, domain))),
-  ];
-}
-
-function checkListeners({ public: open, admin }: Draft<Config>): readonly Fault[] {
   const faults: Fault[] = [];
-  if (admin?.token !== undefined && new Set(admin.token).size < MIN_DISTINCT) {
-    faults.push({ path: ['admin', 'token'], value: HIDDEN, allowed: TOKEN_ALLOWED });
-  }
-  if (admin?.host !== undefined && admin.token === undefined && !isLoopback(admin.host)) {
-    faults.push({
-      path: ['admin', 'token'],
-      value: MISSING,
-      allowed: `a token, as admin.host ${JSON.stringify(admin.host)} is not a loopback address`,
-    });
-  }
-  if (open?.port !== undefined && open.port !== 0 && open.port === admin?.port && overlaps(open.host, admin.host)) {
-    faults.push({ path: ['admin', 'port'], value: String(admin.port), allowed: 'another port than public.port' });
+  const report: Report = (path, value, allowed) => {
+    faults.push({ path, value, allowed });
+  };
+  const below =
+    (...base: Path): Report =>
+    (path, ...fault) =>
+      report([...base, ...path], ...fault);
+  checkListeners(config, report);
+  checkProxies(config, report);
+  checkMemory(config, report);
+  checkSigning(config.signing ?? {}, below('signing'));
+  for (const { path, store } of namedStores(config)) checkStore(store, below(...path));
+  checkTls(config, report);
+  findSharedStores(config, report);
+  for (const [name, domain] of Object.entries(config.domains ?? {})) {
+    if (domain !== undefined) checkDomain(name, domain, below('domains', name));
   }
   return faults;
+}
+
+function checkListeners({ public: open, admin }: Draft<Config>, report: Report): void {
+  const { token, host } = admin ?? {};
+  if (token !== undefined && new Set(token).size < MIN_DISTINCT) report(['admin', 'token'], HIDDEN, TOKEN_ALLOWED);
+  if (host !== undefined && token === undefined && !isLoopback(host)) {
+    const allowed = `a token, as admin.host ${JSON.stringify(host)} is not a loopback address`;
+    report(['admin', 'token'], MISSING, allowed);
+  }
+  if (open?.port !== undefined && open.port !== 0 && open.port === admin?.port && overlaps(open.host, host)) {
+    report(['admin', 'port'], String(admin.port), 'another port than public.port');
+  }
 }
 
 /** A token with fewer different characters is a short word that was repeated until it was long enough. */
 const MIN_DISTINCT = 8;
 
-function checkProxies({ public: open }: Draft<Config>): readonly Fault[] {
-  const faults = (open?.trustedProxies ?? []).flatMap((network, index): Fault[] => {
-    if (network === undefined || isNetwork(network)) return [];
+function checkProxies({ public: open, tracing }: Draft<Config>, report: Report): void {
+  for (const [index, network] of (open?.trustedProxies ?? []).entries()) {
+    if (network === undefined || isNetwork(network)) continue;
     const allowed = 'an IP address or a network, such as 10.0.0.0/8 or fd00::/8';
-    return [{ path: ['public', 'trustedProxies', index], value: showValue(network), allowed }];
-  });
-  // A client that picks its own id gets unlimited miss budgets.
-  if (open?.clientHeader !== undefined && open.trustedProxies?.length === 0) {
-    const allowed = 'nothing without trustedProxies: any client can send the header';
-    faults.push({ path: ['public', 'clientHeader'], value: showValue(open.clientHeader), allowed });
+    report(['public', 'trustedProxies', index], showValue(network), allowed);
   }
-  return faults;
+  if (open?.trustedProxies?.length !== 0) return;
+  // A client that picks its own id gets unlimited miss budgets.
+  if (open.clientHeader !== undefined) {
+    const allowed = 'nothing without trustedProxies: any client can send the header';
+    report(['public', 'clientHeader'], showValue(open.clientHeader), allowed);
+  }
+  if (tracing?.trustParents === 'proxies') {
+    const allowed = 'none or all, without public.trustedProxies: no request would be continued';
+    report(['tracing', 'trustParents'], '"proxies"', allowed);
+  }
 }
 
-function checkTrust({ public: open, tracing }: Draft<Config>): readonly Fault[] {
-  if (tracing?.trustParents !== 'proxies' || open?.trustedProxies?.length !== 0) return [];
-  const allowed = 'none or all, without public.trustedProxies: no request would be continued';
-  return [{ path: ['tracing', 'trustParents'], value: '"proxies"', allowed }];
-}
-
-function checkMemory({ memory, domains }: Draft<Config>): readonly Fault[] {
+function checkMemory({ memory, domains }: Draft<Config>, report: Report): void {
   const total = memory?.maxBytes;
-  const members = Object.values(domains ?? {});
-  if (total === undefined || members.length === 0) return [];
-  const asked = members.map((domain) => domain?.memory?.maxBytes);
-  if (shareMemory(total, asked).fits) return [];
-  const taken = asked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
-  const unset = asked.filter((bytes) => bytes === undefined).length;
+  const asked = Object.values(domains ?? {}).map((domain) => domain?.memory?.maxBytes);
+  if (total === undefined || asked.length === 0) return;
+  const { fits, taken, unset } = shareMemory(total, asked);
+  if (fits) return;
   const rest = unset === 0 ? '' : `, and ${formatSize(MIN_SHARE_BYTES)} for each of the ${unset} others`;
-  const needed = taken + unset * MIN_SHARE_BYTES;
-  return [
-    {
-      path: ['memory', 'maxBytes'],
-      value: formatSize(total),
-      allowed: `at least ${formatSize(needed)}: the domains ask for ${formatSize(taken)}${rest}`,
-    },
-  ];
+  const needed = formatSize(taken + unset * MIN_SHARE_BYTES);
+  const allowed = `at least ${needed}: the domains ask for ${formatSize(taken)}${rest}`;
+  report(['memory', 'maxBytes'], formatSize(total), allowed);
 }
 
-function checkSigning({ signing }: Draft<Config>): readonly Fault[] {
-  if (signing === undefined) return [];
-  const { key, previousKey, acceptUnsigned } = signing;
-  const fault = (name: string, value: string, allowed: string): Fault[] => [
-    { path: ['signing', name], value, allowed },
-  ];
-  if (key !== undefined) return key === previousKey ? fault('previousKey', HIDDEN, 'another key than signing.key') : [];
-  return [
-    ...(previousKey === undefined ? [] : fault('previousKey', HIDDEN, 'nothing without signing.key')),
-    ...(acceptUnsigned === true ? fault('acceptUnsigned', 'true', 'nothing without signing.key') : []),
-  ];
+function checkSigning(
+  { key, previousKey, acceptUnsigned }: NonNullable<Draft<Config>['signing']>,
+  report: Report,
+): void {
+  if (key !== undefined) {
+    if (key === previousKey) report(['previousKey'], HIDDEN, 'another key than signing.key');
+    return;
+  }
+  if (previousKey !== undefined) report(['previousKey'], HIDDEN, 'nothing without signing.key');
+  if (acceptUnsigned === true) report(['acceptUnsigned'], 'true', 'nothing without signing.key');
 }
 
 /** Whether two listeners on one port would conflict. */
@@ -122,9 +116,6 @@ function overlaps(a: string | undefined, b: string | undefined): boolean {
   );
 }
 
-type Report = (path: Path, value: string, allowed: string) => void;
-type DraftDomain = Draft<DomainConfig>;
-
 /** Names that no attribute may have, because a request or a document uses them already. */
 export const RESERVED_ATTRIBUTES: readonly string[] = [
   ...REQUEST_PARAMETERS,
@@ -138,22 +129,15 @@ export const RESERVED_ATTRIBUTES: readonly string[] = [
 const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
 
 /** Faults between the values of one domain. */
-function checkDomain(name: string, domain: DraftDomain): readonly Fault[] {
-  const faults: Fault[] = [];
-  const report: Report = (path, value, allowed) => {
-    faults.push({ path: ['domains', name, ...path], value, allowed });
-  };
+function checkDomain(name: string, domain: DraftDomain, report: Report): void {
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
-  const deadlineMs = domain.engine?.deadlineMs;
-  if (domain.patienceMs !== undefined && deadlineMs !== undefined && domain.patienceMs < deadlineMs) {
-    report(['patience'], formatDuration(domain.patienceMs), `at least engine.deadline (${formatDuration(deadlineMs)})`);
-  }
+  const deadline = bound('engine.deadline', domain.engine?.deadlineMs, formatDuration);
+  checkBound(report, ['patience'], domain.patienceMs, 'at least', deadline);
   checkAttributes(domain, report);
   checkContext(domain.context ?? {}, report);
   checkCandidates(domain, report);
-  return faults;
 }
 
 function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, report: Report): void {
@@ -191,23 +175,30 @@ function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, re
 }
 
 function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): void {
-  const { maxBytes, emptyMaxBytes } = memory ?? {};
-  if (maxBytes === undefined) return;
-  const bound = `memory.maxBytes (${formatSize(maxBytes)})`;
-  if (emptyMaxBytes !== undefined && emptyMaxBytes >= maxBytes) {
-    report(['memory', 'emptyMaxBytes'], formatSize(emptyMaxBytes), `less than ${bound}`);
-  }
-  if (maxEntryBytes !== undefined && maxEntryBytes > maxBytes) {
-    report(['maxEntryBytes'], formatSize(maxEntryBytes), `at most ${bound}`);
-  }
+  const size = bound('memory.maxBytes', memory?.maxBytes, formatSize);
+  checkBound(report, ['memory', 'emptyMaxBytes'], memory?.emptyMaxBytes, 'less than', size);
+  checkBound(report, ['maxEntryBytes'], maxEntryBytes, 'at most', size);
+}
+
+/** A setting by which another one is bounded. */
+const bound = (name: string, value: number | undefined, format: (value: number) => string) => ({ name, value, format });
+
+function checkBound(
+  report: Report,
+  path: Path,
+  given: number | undefined,
+  relation: 'at least' | 'at most' | 'less than',
+  { name, value, format }: ReturnType<typeof bound>,
+): void {
+  if (given === undefined || value === undefined) return;
+  const isRight = { 'at least': given >= value, 'at most': given <= value, 'less than': given < value }[relation];
+  if (!isRight) report(path, format(given), `${relation} ${name} (${format(value)})`);
 }
 
 function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report): void {
   const { deadlineMs, hardDeadlineMs, maxConcurrent } = engine;
-  if (deadlineMs !== undefined && hardDeadlineMs !== undefined && deadlineMs > hardDeadlineMs) {
-    const allowed = `at most hardDeadline (${formatDuration(hardDeadlineMs)})`;
-    report(['engine', 'deadline'], formatDuration(deadlineMs), allowed);
-  }
+  const hardDeadline = bound('hardDeadline', hardDeadlineMs, formatDuration);
+  checkBound(report, ['engine', 'deadline'], deadlineMs, 'at most', hardDeadline);
   if (engine.kind !== 'sqlite') {
     const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map((each) =>
       each?.host === undefined || each.port === undefined
@@ -215,11 +206,8 @@ function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report)
         : formatHostPort({ host: each.host, port: each.port }),
     );
     for (const index of repeats(names)) {
-      report(
-        ['engine', 'mirrors', index - 1],
-        JSON.stringify(names[index]),
-        'each server once, the first one included',
-      );
+      const allowed = 'each server once, the first one included';
+      report(['engine', 'mirrors', index - 1], JSON.stringify(names[index]), allowed);
     }
   }
   if (engine.kind !== 'sqlite' || maxConcurrent === undefined || engine.workers === undefined) return;
@@ -237,11 +225,8 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
     const values = parameter?.values ?? [];
     for (const [index, value] of values.entries()) {
       if (value === undefined || value === value.trim()) continue;
-      report(
-        ['context', name, 'values', index],
-        JSON.stringify(value),
-        'a text that neither starts nor ends with a space',
-      );
+      const allowed = 'a text that neither starts nor ends with a space';
+      report(['context', name, 'values', index], JSON.stringify(value), allowed);
     }
     for (const index of repeats(values)) {
       report(['context', name, 'values', index], JSON.stringify(values[index]), 'each value once');
@@ -260,18 +245,10 @@ function checkCandidates({ store, candidates }: DraftDomain, report: Report): vo
 }
 
 /** Faults between the values of one store. */
-function checkStore({ path: at, store }: NamedStore): readonly Fault[] {
-  const faults: Fault[] = [];
-  const report = (path: Path, value: string, allowed: string): void => {
-    faults.push({ path: [...at, ...path], value, allowed });
-  };
+function checkStore(store: NamedStore['store'], report: Report): void {
   const { deadlineMs, socketTimeoutMs, batchSize, maxOutstanding, dedicated, shared } = store;
-  if (deadlineMs !== undefined && socketTimeoutMs !== undefined && deadlineMs >= socketTimeoutMs) {
-    report(['deadline'], formatDuration(deadlineMs), `less than socketTimeout (${formatDuration(socketTimeoutMs)})`);
-  }
-  if (batchSize !== undefined && maxOutstanding !== undefined && batchSize > maxOutstanding) {
-    report(['batchSize'], String(batchSize), `at most maxOutstanding (${maxOutstanding})`);
-  }
+  checkBound(report, ['deadline'], deadlineMs, 'less than', bound('socketTimeout', socketTimeoutMs, formatDuration));
+  checkBound(report, ['batchSize'], batchSize, 'at most', bound('maxOutstanding', maxOutstanding, String));
   if (dedicated === true && shared === true) {
     report(['dedicated'], 'true', 'false where shared is true: emptying a node would take the other domain along');
   }
@@ -286,7 +263,6 @@ function checkStore({ path: at, store }: NamedStore): readonly Fault[] {
     report(['tls'], 'a section', 'nothing with a Unix socket: Redis speaks TLS on its TLS port only');
   }
   if (store.kind !== 'standalone') checkNatMap(store.natMap ?? {}, report);
-  return faults;
 }
 
 function checkNatMap(natMap: NonNullable<Draft<NatMap>>, report: Report): void {
@@ -316,55 +292,40 @@ function addressOf(node: Draft<Address> | undefined): Address | undefined {
   return host === undefined || port === undefined ? undefined : { host, port };
 }
 
-type Claim = Omit<NamedStore, 'store'> & { readonly shared: boolean; readonly names: readonly string[] };
+type Claim = NamedStore & { readonly names: readonly string[] };
 
 /**
  * Two users of one store fail together and evict each other's entries, so sharing must be explicit: every setting that
  * names a store and database that another one names too must set `shared: true`. A candidate of a domain is never another
  * store of that domain: a store that is compared with itself always agrees.
  */
-function findSharedStores(config: Draft<Config>): readonly Fault[] {
-  const claims = namedStores(config).map(claimOf);
-  return claims.flatMap((claim, index) => {
-    const { path, names, shared } = claim;
-    const commonWith = (other: Claim): string | undefined => other.names.find((name) => names.includes(name));
-    const equal = claims.filter((other, at) => at !== index && commonWith(other) !== undefined);
-    const sibling = claim.candidate ? equal.find((other) => isSameDomain(claim, other)) : undefined;
+function findSharedStores(config: Draft<Config>, report: Report): void {
+  const claims = namedStores(config).map((named) => ({ ...named, names: namesOf(named.store) }));
+  for (const claim of claims) {
+    const { path, names, candidate, owner, store } = claim;
+    const commonWith = (other: Claim): string => other.names.find((name) => names.includes(name)) ?? '';
+    const equal = claims.filter((other) => other !== claim && commonWith(other) !== '');
+    const siblings = equal.filter(
+      (other) => path[0] === 'domains' && other.path[0] === 'domains' && other.owner === owner,
+    );
+    const sibling = candidate ? siblings[0] : undefined;
+    const other = store.shared === true ? undefined : equal.find((each) => !siblings.includes(each));
     if (sibling !== undefined) {
-      const allowed = `another store or database than ${formatPath(sibling.path)}`;
-      return { path, value: commonWith(sibling) ?? '', allowed };
+      report(path, commonWith(sibling), `another store or database than ${formatPath(sibling.path)}`);
+    } else if (other !== undefined) {
+      const allowed = `a store or database of its own, or shared: true wherever it is named (${other.owner} names it too)`;
+      report(path, commonWith(other), allowed);
     }
-    const other = shared ? undefined : equal.find((each) => !isSameDomain(claim, each));
-    if (other === undefined) return [];
-    return {
-      path,
-      value: commonWith(other) ?? '',
-      allowed: `a store or database of its own, or shared: true wherever it is named (${other.owner} names it too)`,
-    };
-  });
-}
-
-function isSameDomain(a: Claim, b: Claim): boolean {
-  return a.path[0] === 'domains' && b.path[0] === 'domains' && a.owner === b.owner;
-}
-
-function claimOf({ store, ...named }: NamedStore): Claim {
-  return { ...named, shared: store.shared ?? false, names: namesOf(store) };
+  }
 }
 
 function namesOf(store: NamedStore['store']): readonly string[] {
-  switch (store.kind) {
-    case 'standalone':
-    case 'cluster': {
-      const database = store.kind === 'cluster' ? 0 : store.database;
-      return database === undefined ? [] : addresses(store.nodes).map((at) => `${at}, database ${database}`);
-    }
-    case 'sentinel': {
-      const { master, database } = store;
-      if (database === undefined || master === undefined) return [];
-      return addresses(store.sentinels).map((at) => `master ${master} of ${at}, database ${database}`);
-    }
-  }
+  const database = store.kind === 'cluster' ? 0 : store.database;
+  if (database === undefined) return [];
+  if (store.kind !== 'sentinel') return addresses(store.nodes).map((at) => `${at}, database ${database}`);
+  const { master, sentinels } = store;
+  if (master === undefined) return [];
+  return addresses(sentinels).map((at) => `master ${master} of ${at}, database ${database}`);
 }
 
 function addresses(nodes: readonly (Draft<Address> | undefined)[] | undefined): readonly string[] {
@@ -378,15 +339,12 @@ function addresses(nodes: readonly (Draft<Address> | undefined)[] | undefined): 
 const MIN_SHARE_BYTES = 2 ** 20;
 
 /** Each domain's share of `memory.maxBytes`: its own setting, or an equal share of what the others leave. */
-export function shareMemory(
-  totalBytes: number,
-  asked: readonly (number | undefined)[],
-): { readonly fits: boolean; readonly shares: readonly number[] } {
+export function shareMemory(totalBytes: number, asked: readonly (number | undefined)[]) {
   const taken = asked.reduce<number>((sum, bytes) => sum + (bytes ?? 0), 0);
   const unset = asked.filter((bytes) => bytes === undefined).length;
   const equal = unset === 0 ? 0 : Math.floor((totalBytes - taken) / unset);
   const fits = taken <= totalBytes && (unset === 0 || equal >= MIN_SHARE_BYTES);
-  return { fits, shares: asked.map((bytes) => bytes ?? equal) };
+  return { fits, taken, unset, shares: asked.map((bytes) => bytes ?? equal) };
 }
 
 /** The default share for pages without results: a sixteenth, which takes little from pages with results. */

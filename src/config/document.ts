@@ -103,13 +103,6 @@ function syntaxFault(code: string, offset: number, source: string, lines: LineCo
   return { path: source, value: `not YAML at column ${col}`, allowed: ALLOWED[code] ?? `YAML (${code})`, line };
 }
 
-interface Interpolated {
-  readonly value: unknown;
-  readonly faults: readonly Fault[];
-  /** Formatted paths of values that hold a variable with the name of a secret; they are never shown. */
-  readonly secretPaths: ReadonlySet<string>;
-}
-
 const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
 const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
@@ -117,8 +110,9 @@ const NAME = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
  * Replaces `${NAME}` and `${NAME:-default}` in every text of the tree; `$${` stands for a plain `${`. As in a shell, an
  * empty variable takes the default. A faulty value becomes `FAULTY`, so that it is reported once.
  */
-export function interpolate(tree: unknown, env: Readonly<Record<string, string | undefined>>): Interpolated {
+export function interpolate(tree: unknown, env: Environment) {
   const faults: Fault[] = [];
+  /** Formatted paths of values that hold a variable with the name of a secret; they are never shown. */
   const secretPaths = new Set<string>();
 
   const text = (given: string, path: Path): string | undefined => {
@@ -165,17 +159,12 @@ interface ConfigVariable {
 /** Every variable of the schema, in its order. */
 export const CONFIG_VARIABLES: readonly ConfigVariable[] = collect(nodeOf(configShape), []);
 
-interface Overlaid {
-  readonly tree: Readonly<Record<string, unknown>>;
-  /** The variable of each formatted path that was set by a variable. */
-  readonly variables: ReadonlyMap<string, string>;
-}
-
 /**
  * Applies variables over the file. An empty variable counts as unset, because a compose file passes an unset one as
  * empty.
  */
-export function overlay(tree: Readonly<Record<string, unknown>>, env: Environment): Overlaid {
+export function overlay(tree: Readonly<Record<string, unknown>>, env: Environment) {
+  /** The variable of each formatted path that was set by a variable. */
   const variables = new Map<string, string>();
   let result = tree;
   for (const { name, path } of CONFIG_VARIABLES) {

@@ -10,23 +10,12 @@ export type ReadFile = (path: string) => string;
 
 export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
 
-interface TlsRead {
-  /** PEM texts by the path of their `tls`. */
-  readonly files: ReadonlyMap<string, TlsFiles>;
-  readonly faults: readonly Fault[];
-}
-
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
-
-/** A `tls` section of the configuration, and its path. */
-interface NamedTls {
-  readonly path: Path;
-  readonly tls: Draft<TlsFiles>;
-}
 
 type DraftEngine = NonNullable<Draft<Config['domains'][string]['engine']>>;
 
-function namedTls(config: Draft<Config>): readonly NamedTls[] {
+/** The `tls` sections of the configuration, with their paths. */
+function namedTls(config: Draft<Config>): readonly { readonly path: Path; readonly tls: Draft<TlsFiles> }[] {
   const all = [
     ...namedStores(config).map(({ path, store }) => ({ path: [...path, 'tls'], tls: store.tls })),
     ...Object.entries(config.domains ?? {}).map(([name, domain]) => ({
@@ -38,35 +27,32 @@ function namedTls(config: Draft<Config>): readonly NamedTls[] {
   return all.flatMap(({ path, tls }) => (tls === undefined ? [] : [{ path, tls }]));
 }
 
+type Report = (path: Path, value: string, allowed: string) => void;
+
 /** Faults between the values of each `tls` section. */
-export function checkTls(config: Draft<Config>): readonly Fault[] {
-  const pairs = namedTls(config).flatMap(({ path, tls: { cert, key } }): readonly Fault[] => {
-    if (cert !== undefined && key === undefined) {
-      return [{ path: [...path, 'key'], value: MISSING, allowed: 'the private key of cert' }];
-    }
-    if (key === undefined || cert !== undefined) return [];
-    return [{ path: [...path, 'cert'], value: MISSING, allowed: 'the certificate of key' }];
-  });
-  const engines = Object.entries(config.domains ?? {}).flatMap(([name, domain]) =>
-    domain?.engine === undefined
-      ? []
-      : checkEngineName(['domains', name, 'engine', 'tls', 'serverName'], domain.engine),
-  );
-  return [...pairs, ...engines];
+export function checkTls(config: Draft<Config>, report: Report): void {
+  for (const { path, tls } of namedTls(config)) {
+    const { cert, key } = tls;
+    if (cert !== undefined && key === undefined) report([...path, 'key'], MISSING, 'the private key of cert');
+    if (key !== undefined && cert === undefined) report([...path, 'cert'], MISSING, 'the certificate of key');
+  }
+  for (const [name, domain] of Object.entries(config.domains ?? {})) {
+    const address = domain?.engine && addressWithoutName(domain.engine);
+    if (address === undefined) continue;
+    const allowed = `the name in the server's certificate, as ${address} is an address`;
+    report(['domains', name, 'engine', 'tls', 'serverName'], MISSING, allowed);
+  }
 }
 
 /**
- * In the MySQL handshake a certificate is compared with a name only: for an address, it would be compared with
- * `localhost`.
+ * An address of the engine for which a `serverName` is missing: in the MySQL handshake a certificate is compared with a name
+ * only, and for an address it would be compared with `localhost`.
  */
-function checkEngineName(path: Path, engine: DraftEngine): readonly Fault[] {
-  if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return [];
-  if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return [];
-  const address = [engine.host, ...(engine.mirrors ?? []).map((mirror) => mirror?.host)].find(
-    (host) => host !== undefined && isIP(host) !== 0,
-  );
-  if (address === undefined) return [];
-  return [{ path, value: MISSING, allowed: `the name in the server's certificate, as ${address} is an address` }];
+function addressWithoutName(engine: DraftEngine): string | undefined {
+  if (engine.kind === 'sqlite' || engine.tls === undefined || engine.tls.serverName !== undefined) return undefined;
+  if (tlsModeOf(engine.kind, engine.tls.mode) === 'tunnel') return undefined;
+  const hosts = [engine.host, ...(engine.mirrors ?? []).map((mirror) => mirror?.host)];
+  return hosts.find((host) => host !== undefined && isIP(host) !== 0);
 }
 
 /** Sphinx has no TLS of its own, so TLS to it needs a tunnel in front of it. */
@@ -75,7 +61,8 @@ export function tlsModeOf(kind: 'sphinx' | 'manticore', given: EngineTlsSettings
 }
 
 /** Reads every file that a `tls` section names, so that a missing file is a fault at start and not at the first use. */
-export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string): TlsRead {
+export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string) {
+  /** PEM texts by the path of their `tls`. */
   const files = new Map<string, TlsFiles>();
   const faults: Fault[] = [];
 
@@ -91,11 +78,8 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string):
     const cert = pemOf(tls.cert, [...path, 'cert']);
     const key = pemOf(tls.key, [...path, 'key']);
     if (cert !== undefined && key !== undefined && !fit(cert, key)) {
-      faults.push({
-        path: [...path, 'key'],
-        value: showValue(tls.key),
-        allowed: 'the private key of cert, without a passphrase',
-      });
+      const allowed = 'the private key of cert, without a passphrase';
+      faults.push({ path: [...path, 'key'], value: showValue(tls.key), allowed });
     }
     files.set(formatPath(path), { ca, cert, key });
   }

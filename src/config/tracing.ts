@@ -6,22 +6,23 @@ import type { Config } from './schema.ts';
 import type { SamplerName, TracingSettings } from './settings.ts';
 import { fit, type ReadFile, readPem } from './tls.ts';
 
+/** The values of a variable that are allowed. `read` gives undefined for any other. */
+interface Form<Value> {
+  readonly allowed: string;
+  readonly read: (text: string) => Value | undefined;
+}
+
 /** A variable of OpenTelemetry. An empty one counts as unset. */
-interface TracingVariable<Value> {
+interface TracingVariable<Value> extends Form<Value> {
   /** The first that is set is read: the variable of traces stands before the variable of all signals. */
   readonly names: readonly string[];
   readonly about: string;
   readonly byDefault: Value;
-  readonly allowed: string;
-  /** Undefined for a value that is not allowed. */
-  readonly read: (text: string) => Value | undefined;
   readonly secret?: true;
 }
 
-type Form<Value> = Pick<TracingVariable<Value>, 'allowed' | 'read'>;
-
 /** A value that a package of OpenTelemetry reads. It is checked, because a package ignores what it does not understand. */
-const checked = (allowed: string, isAllowed: (text: string) => boolean): Form<string> => ({
+const checked = (allowed: string, isAllowed: (text: string) => boolean = () => true): Form<string> => ({
   allowed,
   read: (text) => (isAllowed(text) ? text : undefined),
 });
@@ -38,26 +39,16 @@ const integer = (maximum: number): Form<number> => ({
     /^[0-9]{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= maximum ? Number(text) : undefined,
 });
 
-const exporter = <Value>(name: string, about: string, byDefault: Value, form: Form<Value>): TracingVariable<Value> => ({
-  names: [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`],
+const variable = <Value>(name: string, byDefault: Value, about: string, form: Form<Value>): TracingVariable<Value> => ({
+  names: [name],
   about,
   byDefault,
   ...form,
 });
 
-const pemFile = (name: string, about: string) =>
-  exporter(
-    name,
-    about,
-    '',
-    checked('the path of a PEM file', () => true),
-  );
-
-const batch = (name: string, about: string, byDefault: number, maximum: number): TracingVariable<number> => ({
-  names: [`OTEL_BSP_${name}`],
-  about,
-  byDefault,
-  ...integer(maximum),
+const exporter = <Value>(name: string, byDefault: Value, about: string, form: Form<Value>): TracingVariable<Value> => ({
+  ...variable(name, byDefault, about, form),
+  names: [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`],
 });
 
 const SAMPLERS: readonly SamplerName[] = [
@@ -76,113 +67,103 @@ const MAX_ATTRIBUTE_LENGTH = 255;
 const ENDPOINT =
   'an http or https URL without password, query and fragment; OTEL_EXPORTER_OTLP_HEADERS take credentials';
 const PAIRS = 'name=value,name=value, the values percent-encoded';
+const PEM_FILE = checked('the path of a PEM file');
 
 const VARIABLES = {
-  disabled: {
-    names: ['OTEL_SDK_DISABLED'],
+  disabled: variable('OTEL_SDK_DISABLED', false, 'Turns tracing off.', {
     allowed: '`true`; anything else is false',
-    about: 'Turns tracing off.',
-    byDefault: false,
-    read: (text: string) => text.toLowerCase() === 'true',
-  },
-  exporter: {
-    names: ['OTEL_TRACES_EXPORTER'],
-    about: 'Destination of spans. Tracing is off unless this or an endpoint is set.',
-    byDefault: 'otlp',
-    ...oneOf(['otlp', 'console', 'none']),
-  },
-  endpoint: {
-    names: ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'],
-    about: 'URL to which spans are sent, as it is.',
-    byDefault: '',
-    ...checked(ENDPOINT, isEndpoint),
-  },
-  base: {
-    names: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
-    about: 'URL of a collector; spans are sent to `v1/traces` below it.',
-    byDefault: 'http://localhost:4318',
-    ...checked(ENDPOINT, (text) => isEndpoint(`${text}/v1/traces`)),
-  },
+    read: (text) => text.toLowerCase() === 'true',
+  }),
+  exporter: variable<'otlp' | 'console' | 'none'>(
+    'OTEL_TRACES_EXPORTER',
+    'otlp',
+    'Destination of spans. Tracing is off unless this or an endpoint is set.',
+    oneOf(['otlp', 'console', 'none']),
+  ),
+  endpoint: variable(
+    'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    '',
+    'URL to which spans are sent, as it is.',
+    checked(ENDPOINT, isEndpoint),
+  ),
+  base: variable(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    'http://localhost:4318',
+    'URL of a collector; spans are sent to `v1/traces` below it.',
+    checked(ENDPOINT, (text) => isEndpoint(`${text}/v1/traces`)),
+  ),
   protocol: exporter(
     'PROTOCOL',
-    'Protocol of the collector.',
     'http/protobuf',
+    'Protocol of the collector.',
     oneOf(['http/protobuf'], 'http/protobuf, which collectors accept on port 4318'),
   ),
   headers: {
-    ...exporter('HEADERS', 'Fields of every request to the collector.', '', checked(PAIRS, isHeaders)),
-    secret: true,
+    ...exporter('HEADERS', '', 'Fields of every request to the collector.', checked(PAIRS, isHeaders)),
+    secret: true as const,
   },
   // The exporter reads it too, but with regard to case.
-  compression: exporter('COMPRESSION', 'Coding of requests to the collector.', 'none', oneOf(['gzip', 'none'])),
-  timeout: exporter('TIMEOUT', 'Time for one batch, retries included, in milliseconds.', 10_000, integer(MAX_MS)),
+  compression: exporter<'gzip' | 'none'>(
+    'COMPRESSION',
+    'none',
+    'Coding of requests to the collector.',
+    oneOf(['gzip', 'none']),
+  ),
+  timeout: exporter('TIMEOUT', 10_000, 'Time for one batch, retries included, in milliseconds.', integer(MAX_MS)),
   // The TLS files are read here: their agent is ours.
-  ca: pemFile('CERTIFICATE', 'Authority that signed the certificate of the collector.'),
-  cert: pemFile('CLIENT_CERTIFICATE', 'Certificate shown to the collector.'),
-  key: pemFile('CLIENT_KEY', 'Private key of that certificate.'),
-  sampler: {
-    names: ['OTEL_TRACES_SAMPLER'],
-    about: 'Decides which requests are traced.',
-    byDefault: 'parentbased_always_on',
-    ...oneOf(SAMPLERS),
-  },
-  ratio: {
-    names: ['OTEL_TRACES_SAMPLER_ARG'],
+  ca: exporter('CERTIFICATE', '', 'Authority that signed the certificate of the collector.', PEM_FILE),
+  cert: exporter('CLIENT_CERTIFICATE', '', 'Certificate shown to the collector.', PEM_FILE),
+  key: exporter('CLIENT_KEY', '', 'Private key of that certificate.', PEM_FILE),
+  sampler: variable<SamplerName>(
+    'OTEL_TRACES_SAMPLER',
+    'parentbased_always_on',
+    'Decides which requests are traced.',
+    oneOf(SAMPLERS),
+  ),
+  ratio: variable('OTEL_TRACES_SAMPLER_ARG', 1, 'Share of traced requests, for the samplers with `traceidratio`.', {
     allowed: 'a number from 0 to 1',
-    about: 'Share of traced requests, for the samplers with `traceidratio`.',
-    byDefault: 1,
-    read: (text: string) => (/^[0-9.]+(e-?[0-9]+)?$/i.test(text) && Number(text) <= 1 ? Number(text) : undefined),
-  },
-  propagators: {
-    names: ['OTEL_PROPAGATORS'],
-    about: 'Form in which a context is read and sent along.',
-    byDefault: '',
-    ...checked('tracecontext, with or without baggage (which is not read)', isPropagators),
-  },
+    read: (text) => (/^[0-9.]+(e-?[0-9]+)?$/i.test(text) && Number(text) <= 1 ? Number(text) : undefined),
+  }),
+  propagators: variable(
+    'OTEL_PROPAGATORS',
+    '',
+    'Form in which a context is read and sent along.',
+    checked('tracecontext, with or without baggage (which is not read)', isPropagators),
+  ),
   // The resources package reads these two.
-  service: {
-    names: ['OTEL_SERVICE_NAME'],
-    about: 'Value of `service.name`.',
-    byDefault: '',
-    ...checked('a text', () => true),
-  },
-  resource: {
-    names: ['OTEL_RESOURCE_ATTRIBUTES'],
-    about: 'Attributes of this process.',
-    byDefault: '',
-    ...checked(PAIRS, isAttributes),
-  },
-  scheduleDelay: batch('SCHEDULE_DELAY', 'Interval of batches, in milliseconds.', 5000, MAX_MS),
-  exportTimeout: batch(
-    'EXPORT_TIMEOUT',
-    'Time after which the next batch no longer waits for the last one, in milliseconds.',
+  service: variable('OTEL_SERVICE_NAME', '', 'Value of `service.name`.', checked('a text')),
+  resource: variable('OTEL_RESOURCE_ATTRIBUTES', '', 'Attributes of this process.', checked(PAIRS, isAttributes)),
+  scheduleDelay: variable('OTEL_BSP_SCHEDULE_DELAY', 5000, 'Interval of batches, in milliseconds.', integer(MAX_MS)),
+  exportTimeout: variable(
+    'OTEL_BSP_EXPORT_TIMEOUT',
     30_000,
-    MAX_MS,
+    'Time after which the next batch no longer waits for the last one, in milliseconds.',
+    integer(MAX_MS),
   ),
-  maxQueued: batch(
-    'MAX_QUEUE_SIZE',
-    'Maximum number of spans that wait; further ones are dropped and counted.',
+  maxQueued: variable(
+    'OTEL_BSP_MAX_QUEUE_SIZE',
     2048,
-    MAX_QUEUED,
+    'Maximum number of spans that wait; further ones are dropped and counted.',
+    integer(MAX_QUEUED),
   ),
-  maxBatch: batch('MAX_EXPORT_BATCH_SIZE', 'Maximum number of spans in a batch; at most the queue.', 512, MAX_QUEUED),
-} as const satisfies Readonly<Record<string, TracingVariable<unknown>>>;
+  maxBatch: variable(
+    'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
+    512,
+    'Maximum number of spans in a batch; at most the queue.',
+    integer(MAX_QUEUED),
+  ),
+};
 
 /** A row for every variable, for the reference page. */
 export const TRACING_VARIABLES: readonly Pick<TracingVariable<unknown>, 'names' | 'allowed' | 'about'>[] =
   Object.values(VARIABLES);
 
-interface TracingRead {
-  /** Absent while tracing is off: its variables are then not read, because they may be meant for another program. */
-  readonly tracing?: TracingSettings;
-  readonly faults: readonly ConfigFault[];
-}
-
+/** While tracing is off, the other variables are not read, because they may be meant for another program. */
 export function readTracing(
   env: Environment,
   trustParents: Config['tracing']['trustParents'],
   { readFile, cwd }: { readonly readFile: ReadFile; readonly cwd: string },
-): TracingRead {
+): { readonly tracing?: TracingSettings; readonly faults: readonly ConfigFault[] } {
   const faults: ConfigFault[] = [];
   const find = (names: readonly string[]) => names.find((name) => (env[name] ?? '').trim() !== '');
   const fail = (names: readonly string[], value: string, allowed: string): void => {
@@ -200,7 +181,7 @@ export function readTracing(
   const { exporter: destinations, endpoint, base, headers, ca, cert, key } = VARIABLES;
   const isNamed = [destinations, endpoint, base].some(({ names }) => find(names) !== undefined);
   if (!isNamed || take(VARIABLES.disabled)) return { faults };
-  const destination = take<'otlp' | 'console' | 'none'>(destinations);
+  const destination = take(destinations);
   if (destination === 'none') return { faults };
 
   const pemOf = (file: TracingVariable<string>): string | undefined => {
@@ -222,12 +203,12 @@ export function readTracing(
       fail(key.names, '(not its key)', 'the private key of the certificate, without a passphrase');
     }
     const isExact = find(endpoint.names) !== undefined;
-    const sent = headers.names.map((name) => take<string>({ ...headers, names: [name] }));
+    const sent = headers.names.map((name) => take({ ...headers, names: [name] }));
     return {
       kind: 'otlp',
-      url: isExact ? take<string>(endpoint) : `${take<string>(base).replace(/\/$/, '')}/v1/traces`,
+      url: isExact ? take(endpoint) : `${take(base).replace(/\/$/, '')}/v1/traces`,
       sendsHeaders: sent.some((text) => text !== ''),
-      compression: take<'gzip' | 'none'>(VARIABLES.compression),
+      compression: take(VARIABLES.compression),
       tls,
     };
   };
@@ -243,7 +224,7 @@ export function readTracing(
   const tracing: TracingSettings = {
     trustParents,
     exporter: destination === 'console' ? { kind: 'console' } : otlp(),
-    sampler: { name: take<SamplerName>(VARIABLES.sampler), ratio: take(VARIABLES.ratio) },
+    sampler: { name: take(VARIABLES.sampler), ratio: take(VARIABLES.ratio) },
     batch: {
       intervalMs: take(VARIABLES.scheduleDelay),
       exportTimeoutMs: take(VARIABLES.exportTimeout),

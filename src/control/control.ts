@@ -1,5 +1,5 @@
 import { BUCKETS, type ControlStanding, type EntryRules } from '../cache/invalidation.ts';
-import { bucketsIn, type ControlDocument, type Overlay, type Placement } from './document.ts';
+import { bucketsIn, type ControlDocument, type Overlay } from './document.ts';
 
 /** The person who asks for a change, with the reason. */
 export interface Caller {
@@ -79,26 +79,10 @@ export type ControlEvent =
       readonly state: 'live' | 'ended' | 'void';
     };
 
-/** The figures of a control document that the console, the metrics and /admin/domains show. */
-export interface ControlSummary extends ControlState {
-  readonly halted: boolean;
-  readonly suppressed: number;
-  readonly purges: number;
-  readonly ranges: number;
-  /** The live drill. `flushed`: 0–1, the share of the keys it has flushed. */
-  readonly drill?: {
-    readonly id: string;
-    readonly owner: string;
-    readonly flushed: number;
-    readonly blackout: boolean;
-  };
-  /** The candidate by its name. */
-  readonly shadow?: { readonly candidate: string; readonly fraction: number; readonly reads: number };
-  /** The stores by their names. */
-  readonly placement?: { readonly phase: Placement['phase']; readonly active: string; readonly other?: string };
-}
+export type ControlSummary = ReturnType<typeof summaryOf>;
 
-export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state'>): ControlSummary {
+/** The figures of a control document that the console, the metrics and /admin/domains show. */
+export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state'>) {
   const { halted, suppressed, purges, ranges, shadow, placement } = control.document();
   const overlay = control.overlay();
   return {
@@ -107,26 +91,20 @@ export function summaryOf(control: Pick<Control, 'document' | 'overlay' | 'state
     suppressed: suppressed.length,
     purges: purges.length,
     ranges: ranges.length,
-    drill:
-      overlay === undefined
-        ? undefined
-        : {
-            id: overlay.drill,
-            owner: overlay.owner,
-            flushed: bucketsIn(overlay.ranges) / BUCKETS,
-            blackout: overlay.blackout,
-          },
-    shadow:
-      shadow === undefined
-        ? undefined
-        : { candidate: shadow.candidate.name, fraction: shadow.fraction, reads: shadow.reads },
-    placement:
-      placement === undefined
-        ? undefined
-        : {
-            phase: placement.phase,
-            active: placement.active.name,
-            other: placement.other?.name,
-          },
+    /** The live drill. `flushed`: 0–1, the share of the keys it has flushed. */
+    drill: overlay && {
+      id: overlay.drill,
+      owner: overlay.owner,
+      flushed: bucketsIn(overlay.ranges) / BUCKETS,
+      blackout: overlay.blackout,
+    },
+    /** The candidate by its name. */
+    shadow: shadow && { candidate: shadow.candidate.name, fraction: shadow.fraction, reads: shadow.reads },
+    /** The stores by their names. */
+    placement: placement && {
+      phase: placement.phase,
+      active: placement.active.name,
+      other: placement.other?.name,
+    },
   };
 }

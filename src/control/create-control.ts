@@ -184,13 +184,10 @@ function readReport(signing: Signing | undefined, id: string, value: Buffer): re
   }
 }
 
-interface ChangeOptions {
-  readonly domain: string;
+interface ChangeOptions extends Pick<ControlOptions, 'domain' | 'random' | 'longestLifeMs'> {
   readonly follower: Pick<Follower, 'read' | 'swap'>;
   readonly wallMs: () => number;
-  readonly random: () => number;
   readonly stamp: () => string;
-  readonly longestLifeMs: number;
 }
 
 /** Each conflict is a change that another writer has made. */
@@ -242,10 +239,9 @@ export async function changeDocument(change: Change, options: ChangeOptions): Pr
 function check(document: ControlDocument, nowMs: number): void {
   const limit = countLimit(nowMs);
   if (Math.max(document.revision, document.generation) > limit) {
-    throw new OperationError(
-      'control-full',
-      `revision ${document.revision} or generation ${document.generation} is above ${limit}, the most by this process's clock; it rises by one a second: try again, or correct the clock`,
-    );
+    const counts = `revision ${document.revision} or generation ${document.generation} is above ${limit}`;
+    const why = "the most by this process's clock; it rises by one a second: try again, or correct the clock";
+    throw new OperationError('control-full', `${counts}, ${why}`);
   }
   const decoded = decodeDocument(encodeDocument(document), nowMs);
   if (decoded.kind === 'fault') throw new OperationError('invalid-request', decoded.detail);

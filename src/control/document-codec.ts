@@ -5,8 +5,6 @@ import {
   type ControlDocument,
   FLUSH_MODES,
   type FlushRange,
-  type Halt,
-  type LongestLife,
   MAX_COHORTS,
   MAX_GENERATION,
   MAX_LIFE_MS,
@@ -154,10 +152,11 @@ function parseDocument(fields: Fields, nowMs: number): ControlDocument {
     const floor = upTo(one, 'floor');
     return { ...rangeOf(one), floor, freshFloor: intOf(one, 'freshFloor', floor, generation), atMs: atMsOf(one) };
   });
-  const { overlay, halted, longestLife, shadow, placement } = fields;
+  const stamp = textOf(fields, 'stamp', 64);
+  if (!/^[\w-]+$/.test(stamp)) throw new Damage('stamp is no single word');
   const document: ControlDocument = {
     revision,
-    stamp: stampOf(fields),
+    stamp,
     generation,
     ranges: risingOf(ranges, 'ranges'),
     indexVersion: fields['indexVersion'] === undefined ? undefined : textOf(fields, 'indexVersion', 128),
@@ -171,11 +170,18 @@ function parseDocument(fields: Fields, nowMs: number): ControlDocument {
       generation: upTo(one, 'generation'),
       atMs: atMsOf(one),
     })),
-    longestLife: longestLife === undefined ? undefined : lifeOf(fieldsOf(longestLife, 'longestLife'), atMsOf),
-    halted: halted === undefined ? undefined : haltOf(fieldsOf(halted, 'halted'), atMsOf),
-    overlay: overlay === undefined ? undefined : overlayOf(fieldsOf(overlay, 'overlay'), generation),
-    shadow: shadow === undefined ? undefined : shadowOf(fieldsOf(shadow, 'shadow'), atMsOf),
-    placement: placement === undefined ? undefined : placementOf(fieldsOf(placement, 'placement'), atMsOf),
+    longestLife: partOf(fields, 'longestLife', (life) => ({
+      ms: intOf(life, 'ms', 1, MAX_LIFE_MS),
+      atMs: atMsOf(life),
+    })),
+    halted: partOf(fields, 'halted', (halt) => ({
+      reason: textOf(halt, 'reason', MAX_REASON),
+      by: textOf(halt, 'by', MAX_NAME),
+      atMs: atMsOf(halt),
+    })),
+    overlay: partOf(fields, 'overlay', (overlay) => overlayOf(overlay, generation)),
+    shadow: partOf(fields, 'shadow', (shadow) => shadowOf(shadow, atMsOf)),
+    placement: partOf(fields, 'placement', (placement) => placementOf(placement, atMsOf)),
     line: fields['line'] === undefined ? undefined : ancestorsOf(fields, revision),
   };
   checkTogether(document);
@@ -194,14 +200,6 @@ function checkTogether({ halted, overlay, shadow, placement }: ControlDocument):
   if (shadow !== undefined && phase === 'committed') throw new Damage('a committed cut-over has no shadow');
 }
 
-function lifeOf(fields: Fields, atMsOf: (fields: Fields) => number): LongestLife {
-  return { ms: intOf(fields, 'ms', 1, MAX_LIFE_MS), atMs: atMsOf(fields) };
-}
-
-function haltOf(fields: Fields, atMsOf: (fields: Fields) => number): Halt {
-  return { reason: textOf(fields, 'reason', MAX_REASON), by: textOf(fields, 'by', MAX_NAME), atMs: atMsOf(fields) };
-}
-
 /** Tags of the ancestors, each of a lower revision. */
 function ancestorsOf(fields: Fields, revision: number): readonly string[] {
   const line = textsOf(fields, 'line', MAX_LINE, MAX_NAME);
@@ -214,12 +212,15 @@ function overlayOf(fields: Fields, generation: number): Overlay {
   const mode = FLUSH_MODES.find((one) => one === fields['mode']);
   if (mode === undefined) throw new Damage(`overlay.mode is none of ${FLUSH_MODES.join(', ')}`);
   const floor = intOf(fields, 'floor', 1, generation);
-  const ranges = listOf(fields, 'ranges', MAX_RANGES, (one): OverlayRange => {
-    return {
+  const ranges = listOf(
+    fields,
+    'ranges',
+    MAX_RANGES,
+    (one): OverlayRange => ({
       ...rangeOf(one),
       floor: one['floor'] === undefined ? undefined : intOf(one, 'floor', floor, generation),
-    };
-  });
+    }),
+  );
   const cohorts = fields['cohorts'];
   if (!Array.isArray(cohorts) || cohorts.length > MAX_COHORTS) {
     throw new Damage(`overlay.cohorts is no list of at most ${MAX_COHORTS}`);
@@ -262,21 +263,18 @@ function placementOf(fields: Fields, atMsOf: (fields: Fields) => number): Placem
   const active = storeRefOf(fields, 'active');
   const other = isSettled ? undefined : storeRefOf(fields, 'other');
   if (other?.fingerprint === active.fingerprint) throw new Damage('placement.other is the active store');
-  const { settledBefore } = fields;
-  if (settledBefore !== undefined && (settledBefore !== true || phase !== 'prepared')) {
-    throw new Damage(`placement.settledBefore is wrong for ${phase}`);
-  }
-  const { reversed } = fields;
-  if (reversed !== undefined && (reversed !== true || phase !== 'committed')) {
-    throw new Damage(`placement.reversed is wrong for ${phase}`);
-  }
+  const onlyWith = (name: string, wanted: Placement['phase']): true | undefined => {
+    if (fields[name] === undefined) return undefined;
+    if (fields[name] !== true || phase !== wanted) throw new Damage(`placement.${name} is wrong for ${phase}`);
+    return true;
+  };
   return {
     id: textOf(fields, 'id', MAX_NAME),
     phase,
     active,
     other,
-    settledBefore,
-    reversed,
+    settledBefore: onlyWith('settledBefore', 'prepared'),
+    reversed: onlyWith('reversed', 'committed'),
     by: textOf(fields, 'by', MAX_NAME),
     atMs: atMsOf(fields),
   };
@@ -300,12 +298,6 @@ function wallOf(fields: Fields, name: 'atMs' | 'untilMs' = 'atMs'): number {
   return Math.max(0, wallMs);
 }
 
-function stampOf(fields: Fields): string {
-  const stamp = textOf(fields, 'stamp', 64);
-  if (!/^[\w-]+$/.test(stamp)) throw new Damage('stamp is no single word');
-  return stamp;
-}
-
 function textsOf(fields: Fields, name: string, max: number, maxLength: number): readonly string[] {
   const texts = fields[name];
   if (!Array.isArray(texts) || texts.length > max) throw new Damage(`${name} is no list of at most ${max}`);
@@ -323,6 +315,10 @@ type Fields = Readonly<Record<string, unknown>>;
 function fieldsOf(value: unknown, name: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Damage(`${name} is no object`);
   return { ...value };
+}
+
+function partOf<Part>(fields: Fields, name: string, parse: (part: Fields) => Part): Part | undefined {
+  return fields[name] === undefined ? undefined : parse(fieldsOf(fields[name], name));
 }
 
 function intOf(fields: Fields, name: string, min: number, max: number): number {

@@ -10,19 +10,18 @@ export type Locate = (storeName: string) => string | undefined;
 const LOWEST_GENERATION = 1;
 
 /** The rules in force. They are those of the empty document until `compile` is called, and change with each call. */
-interface CompiledRules extends EntryRules {
-  readonly compile: (document: ControlDocument, overlay: Overlay | undefined) => void;
-}
-
-export function createEntryRules(locate: Locate): CompiledRules {
+export function createEntryRules(locate: Locate) {
   let compiled = compileRules(emptyDocument, undefined, locate);
-  return {
-    compile: (document, overlay) => {
-      compiled = compileRules(document, overlay, locate);
-    },
+  const rules: EntryRules = {
     generation: () => compiled.generation(),
     judge: (entry, name) => compiled.judge(entry, name),
     hides: () => compiled.hides(),
+  };
+  return {
+    ...rules,
+    compile: (document: ControlDocument, overlay: Overlay | undefined): void => {
+      compiled = compileRules(document, overlay, locate);
+    },
   };
 }
 
@@ -95,19 +94,19 @@ function highest(generations: readonly number[]): number {
   return generations.reduce((most, one) => Math.max(most, one), 0);
 }
 
-/** Whether a page of that generation holds a result that was suppressed later. */
-type HoldsSuppressed = (fingerprints: readonly number[], generation: number) => boolean;
-
 /**
  * Number of slots, one byte each. With 1,024 suppressions, 1.6 % of the fingerprints that are not suppressed reach the
  * map.
  */
 const FILTER_SLOTS = 1 << 16;
 
-/** A filter before a map, since nearly all fingerprints are not suppressed. */
+/**
+ * Whether a page of a generation holds a result that was suppressed later: a filter before a map, since nearly all
+ * fingerprints are not suppressed.
+ */
 function compileSuppressions(
   suppressed: readonly { readonly fingerprint: number; readonly generation: number }[],
-): HoldsSuppressed {
+): (fingerprints: readonly number[], generation: number) => boolean {
   if (suppressed.length === 0) return () => false;
   const filter = new Uint8Array(FILTER_SLOTS);
   const generations = new Map<number, number>();
@@ -126,23 +125,17 @@ function compileSuppressions(
   };
 }
 
-interface Floors {
-  readonly raise: (range: BucketRange, floor: number) => void;
-  readonly at: (bucket: number) => number;
-  readonly max: () => number;
-}
-
 /** Allocates its 40 KB with the first floor. */
-function createFloors(): Floors {
+function createFloors() {
   let table = new Uint32Array(0);
   let max = 0;
   return {
-    raise: ({ from, to }, floor) => {
+    raise: ({ from, to }: BucketRange, floor: number): void => {
       if (table.length === 0) table = new Uint32Array(BUCKETS);
       for (let bucket = from; bucket < to; bucket += 1) table[bucket] = Math.max(table[bucket] ?? 0, floor);
       max = Math.max(max, floor);
     },
-    at: (bucket) => table[bucket] ?? 0,
+    at: (bucket: number) => table[bucket] ?? 0,
     max: () => max,
   };
 }

@@ -14,20 +14,7 @@ import {
 import { compareHistories, descendant, merge } from './merge.ts';
 import { endOverlay, type OverlayLease } from './overlay.ts';
 
-/** Follows the stored document: the document in force in this process, and how it compares to the stored one. */
-export interface Follower {
-  /** The document in force. */
-  readonly known: () => ControlDocument;
-  /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
-  readonly hasSynced: () => boolean;
-  readonly standing: () => ControlStanding;
-  /** Time since the store last answered with a valid document or with none. */
-  readonly readMsAgo: () => number;
-  /** Reads the store, adopts a newer document and compares the two. */
-  readonly read: () => Promise<StoreView>;
-  /** Stores `next` in the place of the document tagged `expected`, and adopts it. `unknown`: it may be stored, now or later. */
-  readonly swap: (next: ControlDocument, expected: string | undefined, own: boolean) => Promise<SwapResult>;
-}
+export type Follower = ReturnType<typeof createFollower>;
 
 type SwapResult = 'done' | 'conflict' | 'unknown';
 
@@ -84,7 +71,8 @@ interface Stored {
   readonly isChecked: boolean;
 }
 
-export function createFollower(options: FollowerOptions): Follower {
+/** Follows the stored document: the document in force in this process, and how it compares to the stored one. */
+export function createFollower(options: FollowerOptions) {
   const { domain, store, clock, signing, lease, stamp, deadlineMs, onAdopted, observe } = options;
   const startedAtMs = clock.monotonicMs();
   let known: ControlDocument = emptyDocument;
@@ -222,6 +210,7 @@ export function createFollower(options: FollowerOptions): Follower {
     observe({ kind: 'control-away', domain, fault: view.detail });
   };
 
+  /** Reads the store, adopts a newer document and compares the two. */
   const read = async (): Promise<StoreView> => {
     const sentAtMs = clock.monotonicMs();
     const isWholeDue = sentAtMs - wholeReadAtMs >= READ_WHOLE_MS;
@@ -237,6 +226,7 @@ export function createFollower(options: FollowerOptions): Follower {
   };
 
   /**
+   * Stores `next` in the place of the document tagged `expected`, and adopts it. `unknown`: it may be stored, now or later.
    * When the reply of a swap is lost, the document is read again. While the expected one is still stored the swap is sent
    * once more: it has the same tag, so the second of the two finds the first, and the change is made once.
    */
@@ -269,9 +259,12 @@ export function createFollower(options: FollowerOptions): Follower {
   };
 
   return {
+    /** The document in force. */
     known: () => known,
+    /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
     hasSynced: () => hasSynced,
     standing: () => standing,
+    /** Time since the store last answered with a valid document or with none. */
     readMsAgo: () => clock.monotonicMs() - validReadAtMs,
     read,
     swap,

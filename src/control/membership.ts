@@ -1,20 +1,7 @@
 import type { Store } from '../cache/store.ts';
 import type { Clock } from '../runtime.ts';
 
-/**
- * The processes that share a domain's store, counted by heartbeat. Limits and work that belong to the whole fleet (the
- * concurrency limit of an engine, the backfill) are divided by this count.
- */
-export interface Membership {
-  /** Live processes, at least 1. The last known count while the store is away. */
-  readonly live: () => number;
-  /** This process's place among them: 0 … live − 1, different in each process. */
-  readonly rank: () => number;
-  /** The count was read at least once. Until then this process assumes that it is alone. */
-  readonly counted: () => boolean;
-  /** Stops the heartbeat and leaves the count. Waits for the store for two deadlines at most. */
-  readonly close: () => Promise<void>;
-}
+export type Membership = ReturnType<typeof createMembership>;
 
 interface MembershipOptions {
   /** Absent: the process is alone. */
@@ -29,11 +16,6 @@ interface MembershipOptions {
   readonly deadlineMs?: number;
 }
 
-interface Count {
-  readonly live: number;
-  readonly rank: number;
-}
-
 /** Heartbeat interval until the count was read once. */
 const UNCOUNTED_INTERVAL_MS = 100;
 
@@ -46,9 +28,13 @@ export function fleetShare(whole: number, { live, rank }: Pick<Membership, 'live
   return Math.max(1, Math.floor(all / processes) + (rank() < all % processes ? 1 : 0));
 }
 
-export function createMembership(options: MembershipOptions): Membership {
+/**
+ * The processes that share a domain's store, counted by heartbeat. Limits and work that belong to the whole fleet (the
+ * concurrency limit of an engine, the backfill) are divided by this count.
+ */
+export function createMembership(options: MembershipOptions) {
   const { store, id, clock, random, intervalMs = 1000, ttlMs = 5000, deadlineMs = 200 } = options;
-  let count: Count = { live: 1, rank: 0 };
+  let count = { live: 1, rank: 0 };
   let counted = store === undefined;
   let fewerSinceMs: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -60,7 +46,7 @@ export function createMembership(options: MembershipOptions): Membership {
    * assume for a second that it is alone, and the engine would get the whole ceiling from each of them. Rank and count
    * change together, so that the shares of all processes still add up.
    */
-  const apply = (reported: Count): void => {
+  const apply = (reported: typeof count): void => {
     const nowMs = clock.monotonicMs();
     if (reported.live < count.live) {
       fewerSinceMs ??= nowMs;
@@ -92,14 +78,21 @@ export function createMembership(options: MembershipOptions): Membership {
   };
   if (store !== undefined) next(store);
 
-  const close = async (): Promise<void> => {
-    if (closed) return;
-    closed = true;
-    clearTimeout(timer);
-    // A heartbeat under way could otherwise arrive after `leave` and count this process for another `ttlMs`.
-    await beating;
-    await store?.leave(id, deadlineMs);
+  return {
+    /** Live processes, at least 1. The last known count while the store is away. */
+    live: () => count.live,
+    /** This process's place among them: 0 … live − 1, different in each process. */
+    rank: () => count.rank,
+    /** The count was read at least once. Until then this process assumes that it is alone. */
+    counted: () => counted,
+    /** Stops the heartbeat and leaves the count. Waits for the store for two deadlines at most. */
+    close: async (): Promise<void> => {
+      if (closed) return;
+      closed = true;
+      clearTimeout(timer);
+      // A heartbeat under way could otherwise arrive after `leave` and count this process for another `ttlMs`.
+      await beating;
+      await store?.leave(id, deadlineMs);
+    },
   };
-
-  return { live: () => count.live, rank: () => count.rank, counted: () => counted, close };
 }

@@ -11,12 +11,10 @@ import {
   MAX_LINE,
   MAX_PURGES,
   MAX_RANGES,
-  type Overlay,
   PLACEMENT_PHASES,
   type Placement,
   type Purge,
   piecesOf,
-  type Shadow,
   type Suppression,
   tagOf,
 } from './document.ts';
@@ -40,19 +38,19 @@ import { withoutPreparation } from './placement.ts';
 export function merge(left: ControlDocument, right: ControlDocument, stamp: string): ControlDocument {
   if (tagOf(left) === tagOf(right)) return left;
   const above = Math.min(MAX_GENERATION, Math.max(left.generation, right.generation) + 1);
-  const allPurges = unite(left, right, above, purgesOf, textOf);
+  const allPurges = unite(left, right, above, ({ purges }) => purges);
   const purges = allPurges.slice(-MAX_PURGES);
   const ranges = raiseAll(mergeFloors(left, right, above), allPurges.slice(0, -MAX_PURGES));
-  const suppressed = unite(left, right, above, suppressedOf, idOf);
+  const suppressed = unite(left, right, above, (document) => document.suppressed);
   const halted = laterHalt(left.halted, right.halted);
-  const overlay = halted === undefined ? sharedOverlay(left, right) : undefined;
-  const shadow = halted === undefined ? sharedShadow(left, right) : undefined;
+  const { overlay, shadow, indexVersion } = leading(left, right);
+  const keepsDrill = halted === undefined && left.overlay?.drill === right.overlay?.drill;
+  const keepsShadow = halted === undefined && left.shadow?.id === right.shadow?.id;
   // Cancelled in each document before one is chosen, so that a cancelled preparation does not hide a committed cut-over.
   const [leftPlacement, rightPlacement] = [left, right].map(({ placement }) =>
     halted === undefined ? placement : withoutPreparation(placement),
   );
   const placement = laterPlacement(leftPlacement, rightPlacement);
-  const { indexVersion } = leading(left, right);
   const longestLife = longerLife(left.longestLife, right.longestLife);
   const isAboveUsed =
     ranges.some(({ freshFloor }) => freshFloor === above) ||
@@ -67,32 +65,23 @@ export function merge(left: ControlDocument, right: ControlDocument, stamp: stri
     suppressed,
     longestLife,
     halted,
-    overlay,
-    shadow,
+    overlay: keepsDrill ? overlay : undefined,
+    shadow: keepsShadow ? shadow : undefined,
     placement,
     line: mergedHistory(left, right),
   };
 }
 
-interface Item {
-  readonly generation: number;
-  readonly atMs: number;
-}
-
-const purgesOf = ({ purges }: ControlDocument) => purges;
-const textOf = ({ text }: Purge) => text;
-const suppressedOf = ({ suppressed }: ControlDocument) => suppressed;
-const idOf = ({ id }: Suppression) => id;
+const nameOf = (item: Purge | Suppression): string => ('text' in item ? item.text : item.id);
 
 /** The items of both documents, each once, the newest last. */
-function unite<T extends Item>(
+function unite<Item extends Purge | Suppression>(
   left: ControlDocument,
   right: ControlDocument,
   above: number,
-  listOf: (document: ControlDocument) => readonly T[],
-  nameOf: (item: T) => string,
-): readonly T[] {
-  const united = new Map<string, T>();
+  listOf: (document: ControlDocument) => readonly Item[],
+): readonly Item[] {
+  const united = new Map<string, Item>();
   const add = (own: ControlDocument, other: ControlDocument): void => {
     const others = new Map(listOf(other).map((item) => [nameOf(item), item]));
     for (const item of listOf(own)) {
@@ -121,14 +110,6 @@ function laterHalt(left: Halt | undefined, right: Halt | undefined): Halt | unde
 function longerLife(left: LongestLife | undefined, right: LongestLife | undefined): LongestLife | undefined {
   if (left === undefined || right === undefined) return left ?? right;
   return { ms: Math.max(left.ms, right.ms), atMs: Math.max(left.atMs, right.atMs) };
-}
-
-function sharedOverlay(left: ControlDocument, right: ControlDocument): Overlay | undefined {
-  return left.overlay?.drill === right.overlay?.drill ? leading(left, right).overlay : undefined;
-}
-
-function sharedShadow(left: ControlDocument, right: ControlDocument): Shadow | undefined {
-  return left.shadow?.id === right.shadow?.id ? leading(left, right).shadow : undefined;
 }
 
 /** A settled placement has the time of its commit, so the later phase decides between the two. */
@@ -162,10 +143,9 @@ export function raiseAll(ranges: readonly FlushRange[], purges: readonly Purge[]
   const below = Math.max(...purges.map(({ generation }) => generation));
   const latestMs = Math.max(...purges.map(({ atMs }) => atMs));
   return fitted(
-    piecesOf(ranges, [{ from: 0, to: BUCKETS }]).map(({ from, to, left }) => {
-      const floor = Math.max(below, left?.floor ?? 1);
-      const atMs = Math.max(latestMs, left?.atMs ?? latestMs);
-      return { from, to, floor, freshFloor: Math.max(floor, left?.freshFloor ?? 1), atMs };
+    piecesOf(ranges, [{ from: 0, to: BUCKETS }]).map(({ from, to, left = UNFLUSHED }) => {
+      const floor = Math.max(below, left.floor);
+      return { from, to, floor, freshFloor: Math.max(floor, left.freshFloor), atMs: Math.max(latestMs, left.atMs) };
     }),
   );
 }
@@ -176,6 +156,9 @@ function fitted(pieces: readonly FlushRange[]): readonly FlushRange[] {
   return ranges;
 }
 
+/** The floors of buckets that no flush has named. */
+const UNFLUSHED = { floor: 1, freshFloor: 1, atMs: Number.NEGATIVE_INFINITY };
+
 function mergePiece(
   { from, to, left, right }: BucketPiece<FlushRange, FlushRange>,
   leftDocument: ControlDocument,
@@ -183,21 +166,16 @@ function mergePiece(
   above: number,
 ): readonly FlushRange[] {
   if (left === undefined && right === undefined) return [];
-  const [leftAt, rightAt] = [left?.atMs ?? Number.NEGATIVE_INFINITY, right?.atMs ?? Number.NEGATIVE_INFINITY];
-  const floorOf = (of: (range: FlushRange) => number): number => {
-    const [leftFloor, rightFloor] = [left === undefined ? 1 : of(left), right === undefined ? 1 : of(right)];
-    const highest = Math.max(leftFloor, rightFloor);
-    if (leftFloor === rightFloor) return highest;
-    const leftFails = leftAt >= rightAt && leftFloor > 1 && leftFloor <= rightDocument.generation;
-    const rightFails = rightAt >= leftAt && rightFloor > 1 && rightFloor <= leftDocument.generation;
-    return leftFails || rightFails ? above : highest;
+  const [own, other] = [left ?? UNFLUSHED, right ?? UNFLUSHED];
+  const floorOf = (leftFloor: number, rightFloor: number): number => {
+    if (leftFloor === rightFloor) return leftFloor;
+    const leftFails = own.atMs >= other.atMs && leftFloor > 1 && leftFloor <= rightDocument.generation;
+    const rightFails = other.atMs >= own.atMs && rightFloor > 1 && rightFloor <= leftDocument.generation;
+    return leftFails || rightFails ? above : Math.max(leftFloor, rightFloor);
   };
-  const floor = floorOf((range) => range.floor);
-  const freshFloor = Math.max(
-    floor,
-    floorOf((range) => range.freshFloor),
-  );
-  return [{ from, to, floor, freshFloor, atMs: Math.max(leftAt, rightAt) }];
+  const floor = floorOf(own.floor, other.floor);
+  const freshFloor = Math.max(floor, floorOf(own.freshFloor, other.freshFloor));
+  return [{ from, to, floor, freshFloor, atMs: Math.max(own.atMs, other.atMs) }];
 }
 
 /** Joins the two neighbours whose union flushes least beyond what they flush now: buckets times generations. */

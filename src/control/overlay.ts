@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../runtime.ts';
 import { nextGeneration } from './changes.ts';
 import {
@@ -11,27 +12,9 @@ import {
   piecesOf,
 } from './document.ts';
 import { OperationError } from './operation-error.ts';
-import { checkNoCutOver } from './placement.ts';
+import { checkNoCutOver, checkNoDrill, checkNotHalted } from './placement.ts';
 
-/**
- * The lease of a drill on this process's own clock: the count of renewals must rise within the lease time. A process that
- * sees a drill for the first time does not know when it was renewed last, and gives it one lease time.
- */
-export interface OverlayLease {
-  /** To be called with the overlay of every document that is adopted. */
-  readonly track: (overlay: Overlay | undefined) => void;
-  /** The count of renewals in the store; undefined: it held none. `sentAtMs`: when the store was asked. */
-  readonly noteRenewals: (renewals: number | undefined, sentAtMs: number) => void;
-  /** The tracked overlay, unless its lease is void. */
-  readonly live: () => Overlay | undefined;
-  /**
-   * The drill is tracked, and the read sent at `sentAtMs` proves that its owner did not renew for a whole lease time. This
-   * is stronger than not being live, because it ends the drill for all processes: a reply that waited in the socket while
-   * this process was stopped proves nothing. Until then the overlay is live again as soon as the count rises.
-   */
-  readonly hasExpired: (drill: string, sentAtMs: number) => boolean;
-  readonly close: () => void;
-}
+export type OverlayLease = ReturnType<typeof createOverlayLease>;
 
 interface OverlayLeaseOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
@@ -48,7 +31,11 @@ interface Tracked {
   readonly isLive: boolean;
 }
 
-export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): OverlayLease {
+/**
+ * The lease of a drill on this process's own clock: the count of renewals must rise within the lease time. A process that
+ * sees a drill for the first time does not know when it was renewed last, and gives it one lease time.
+ */
+export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions) {
   let tracked: Tracked | undefined;
   let lastRenewals: number | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -69,6 +56,7 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
     onChange('void', tracked.overlay.drill);
   };
 
+  /** To be called with the overlay of every document that is adopted. */
   const track = (overlay: Overlay | undefined): void => {
     const before = tracked;
     if (overlay === undefined) {
@@ -90,17 +78,14 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
     onChange('live', overlay.drill);
   };
 
+  /** The count of renewals in the store; undefined: it held none. `sentAtMs`: when the store was asked. */
   const noteRenewals = (renewals: number | undefined, sentAtMs: number): void => {
     // Neither the first count that is read nor a lower one is a renewal: a store that was wiped counts from zero.
     const hasRisen = renewals !== undefined && lastRenewals !== undefined && renewals > lastRenewals;
     lastRenewals = renewals ?? 0;
     if (!hasRisen || tracked === undefined) return;
     const { isLive, leaseFromMs } = tracked;
-    const renewed = {
-      ...tracked,
-      leaseFromMs: Math.max(leaseFromMs, sentAtMs),
-      risenByMs: clock.monotonicMs(),
-    };
+    const renewed = { ...tracked, leaseFromMs: Math.max(leaseFromMs, sentAtMs), risenByMs: clock.monotonicMs() };
     if (leftMs(renewed) <= 0) {
       tracked = renewed;
       return;
@@ -113,8 +98,14 @@ export function createOverlayLease({ clock, onChange }: OverlayLeaseOptions): Ov
   return {
     track,
     noteRenewals,
+    /** The tracked overlay, unless its lease is void. */
     live: () => (tracked?.isLive === true ? tracked.overlay : undefined),
-    hasExpired: (drill, sentAtMs) => {
+    /**
+     * The drill is tracked, and the read sent at `sentAtMs` proves that its owner did not renew for a whole lease time. This
+     * is stronger than not being live, because it ends the drill for all processes: a reply that waited in the socket while
+     * this process was stopped proves nothing. Until then the overlay is live again as soon as the count rises.
+     */
+    hasExpired: (drill: string, sentAtMs: number): boolean => {
       if (tracked?.isLive !== false || tracked.overlay.drill !== drill) return false;
       return sentAtMs >= tracked.risenByMs + tracked.overlay.leaseMs;
     },
@@ -133,13 +124,8 @@ interface OverlayChange extends Partial<Pick<Overlay, 'ranges' | 'mode' | 'black
 
 /** Begins a drill; there is one per domain at most. @throws OperationError halted, drill-running, cut-over-running */
 export function beginOverlay(document: ControlDocument, request: OverlayRequest): ControlDocument {
-  const { halted, overlay } = document;
-  if (halted !== undefined) {
-    throw new OperationError('halted', `drills are halted by ${halted.by}: ${halted.reason}`);
-  }
-  if (overlay !== undefined) {
-    throw new OperationError('drill-running', `drill ${overlay.drill} runs in this domain, owned by ${overlay.owner}`);
-  }
+  checkNotHalted(document, 'drills');
+  checkNoDrill(document);
   checkNoCutOver(document);
   const generation = nextGeneration(document);
   const ranges = withFloors(request.ranges, [], generation, generation);
@@ -156,11 +142,8 @@ export function changeOverlay(document: ControlDocument, drill: string, change: 
   if (overlay?.drill !== drill) {
     throw new OperationError('drill-over', `drill ${drill} no longer runs in this domain`);
   }
-  const { nodes: nodesBefore, ...others } = overlay;
-  const { nodes: _nodes, ...changed } = change;
-  const nodes = 'nodes' in change ? change.nodes : nodesBefore;
-  const next: Overlay = { ...others, ...changed, nodes };
-  const held = isSame(nodesBefore, nodes) ? overlay.ranges : [];
+  const next: Overlay = { ...overlay, ...change };
+  const held = isDeepStrictEqual(overlay.nodes, next.nodes) ? overlay.ranges : [];
   const isWider = piecesOf(held, next.ranges).some(({ left, right }) => right !== undefined && left === undefined);
   const generation = isWider ? nextGeneration(document) : document.generation;
   return {
@@ -193,8 +176,4 @@ function withFloors(
 export function endOverlay(document: ControlDocument, drill: string): ControlDocument {
   const { overlay, ...rest } = document;
   return overlay?.drill === drill ? rest : document;
-}
-
-function isSame(left: readonly string[] | undefined, right: readonly string[] | undefined): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
 }

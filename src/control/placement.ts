@@ -142,14 +142,16 @@ export function checkNoCutOver({ placement }: ControlDocument): void {
   );
 }
 
-function checkNoDrill({ overlay }: ControlDocument): void {
+/** @throws OperationError drill-running */
+export function checkNoDrill({ overlay }: ControlDocument): void {
   if (overlay === undefined) return;
   throw new OperationError('drill-running', `drill ${overlay.drill} runs in this domain, owned by ${overlay.owner}`);
 }
 
-function checkNotHalted({ halted }: ControlDocument): void {
+/** @throws OperationError halted, which names what cannot begin */
+export function checkNotHalted({ halted }: ControlDocument, what = 'shadows and cut-overs'): void {
   if (halted === undefined) return;
-  throw new OperationError('halted', `shadows and cut-overs are halted by ${halted.by}: ${halted.reason}`);
+  throw new OperationError('halted', `${what} are halted by ${halted.by}: ${halted.reason}`);
 }
 
 function swapped({ active }: Placement, other: StoreRef, change: Pick<Placement, 'id' | 'by' | 'atMs'>): Placement {

@@ -61,39 +61,24 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     return before.omitted === 0 ? facts : { ...facts, omitted: before.omitted };
   };
 
-  const logBreaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void => {
-    const line = counted(breakers, { ...facts, state });
-    if (line === undefined) return;
-    if (state === 'open') log.warn(line, `${part}: breaker open`);
-    else log.info(line, `${part}: breaker ${state}`);
+  /** @param line undefined: it is omitted. */
+  const write = (level: keyof typeof log, line: object | undefined, message: string): void => {
+    if (line !== undefined) log[level](line, message);
   };
 
+  const logBreaker = (part: 'engine' | 'store node', facts: object, state: BreakerState): void =>
+    write(state === 'open' ? 'warn' : 'info', counted(breakers, { ...facts, state }), `${part}: breaker ${state}`);
+
   const logStore = (domain: string, event: StoreEvent): void => {
-    switch (event.kind) {
-      case 'breaker':
-        logBreaker('store node', { domain, node: event.node }, event.state);
-        return;
-      case 'connection': {
-        const { node, state, reason = 'other', detail } = event;
-        if (state === 'failed') {
-          const line = spacedByReason(`${domain} ${reason}`, { domain, node, reason, detail });
-          if (line !== undefined) log.warn(line, 'store: not ready');
-          return;
-        }
-        const line = counted(connections, { domain, node, state });
-        if (line !== undefined) log.debug(line, `store node: connection ${state}`);
-        return;
-      }
-      case 'topology': {
-        const line = counted(connections, { domain, detail: event.detail });
-        if (line !== undefined) log.debug(line, 'store: topology');
-        return;
-      }
-      case 'command':
-      case 'pipeline':
-      case 'late':
-        return;
+    if (event.kind === 'breaker') logBreaker('store node', { domain, node: event.node }, event.state);
+    if (event.kind === 'topology') {
+      write('debug', counted(connections, { domain, detail: event.detail }), 'store: topology');
     }
+    if (event.kind !== 'connection') return;
+    const { node, state, reason = 'other', detail } = event;
+    if (state === 'failed') {
+      write('warn', spacedByReason(`${domain} ${reason}`, { domain, node, reason, detail }), 'store: not ready');
+    } else write('debug', counted(connections, { domain, node, state }), `store node: connection ${state}`);
   };
 
   const logSearch = (event: SearchEvent): void => {
@@ -104,38 +89,20 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     // The engine's own message about a failure is shown here only; clients get a message of this service.
     if (event.kind !== 'engine' || event.detail === undefined) return;
     const { domain, result, detail, traceId } = event;
-    const line = counted(engineFaults, { domain, result, detail, trace_id: traceId });
-    if (line !== undefined) log.warn(line, `engine: ${result}`);
+    write('warn', counted(engineFaults, { domain, result, detail, trace_id: traceId }), `engine: ${result}`);
   };
 
   const logEngine = (domain: string, event: EngineEvent): void => {
     const failed =
       event.kind === 'connection' ? event.state === 'failed' : event.kind === 'worker' && event.state === 'crashed';
     const line = counted(failed ? failures : connections, { domain, ...event });
-    if (line === undefined) return;
-    if (failed) log.warn(line, `engine: ${event.kind} failed`);
-    else log.debug(line, `engine: ${event.kind}`);
+    write(failed ? 'warn' : 'debug', line, `engine: ${event.kind}${failed ? ' failed' : ''}`);
   };
 
   const logControl = ({ kind, ...facts }: ControlEvent): void => {
-    switch (kind) {
-      case 'control-away':
-        log.warn(facts, CONTROL_MESSAGES[kind]);
-        return;
-      case 'control-corrupt':
-      case 'control-unsigned':
-      case 'control-restored':
-      case 'control-reports-refused': {
-        const line = counted(controls, facts);
-        if (line !== undefined) log.warn(line, CONTROL_MESSAGES[kind]);
-        return;
-      }
-      case 'control-changed':
-      case 'control-back':
-      case 'overlay':
-        log.info(facts, CONTROL_MESSAGES[kind]);
-        return;
-    }
+    const isOrdinary = kind === 'control-changed' || kind === 'control-back' || kind === 'overlay';
+    const line = isOrdinary || kind === 'control-away' ? facts : counted(controls, facts);
+    write(isOrdinary ? 'info' : 'warn', line, CONTROL_MESSAGES[kind]);
   };
 
   const logDrill = ({ kind, ...facts }: DrillEvent): void => {
@@ -146,30 +113,18 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   };
 
   const logShadow = (event: ShadowEvent): void => {
-    switch (event.kind) {
-      case 'shadow-changed':
-        log.info(factsOf(event), `shadow: ${event.state}`);
-        return;
-      case 'placement-changed': {
-        const isWrong = event.phase === 'unknown-store' || event.phase === 'isolated';
-        log[isWrong ? 'warn' : 'info'](factsOf(event), PLACEMENT_MESSAGES[event.phase]);
-        return;
-      }
-      case 'shadow-unwritten':
-        log.warn(factsOf(event), 'shadow: its report cannot be kept');
-        return;
-      case 'shadow-copy':
-      case 'shadow-compared':
-        return;
-    }
+    if (event.kind === 'shadow-changed') log.info(factsOf(event), `shadow: ${event.state}`);
+    if (event.kind === 'shadow-unwritten') log.warn(factsOf(event), 'shadow: its report cannot be kept');
+    if (event.kind !== 'placement-changed') return;
+    const isWrong = event.phase === 'unknown-store' || event.phase === 'isolated';
+    log[isWrong ? 'warn' : 'info'](factsOf(event), PLACEMENT_MESSAGES[event.phase]);
   };
 
   const logToken = (event: TokenEvent): void => {
     const line = counted(tokens[event.listener], factsOf(event));
-    if (line === undefined) return;
-    if (event.listener === 'admin') log.warn(line, 'a token was refused');
+    if (event.listener === 'admin') write('warn', line, 'a token was refused');
     // A client that sends its token with every request does so by habit; that is not an attack.
-    else log.info(line, 'a token was sent to the public listener, which takes none');
+    else write('info', line, 'a token was sent to the public listener, which takes none');
   };
 
   const logDoctor = (event: DoctorEvent): void => {
@@ -182,8 +137,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
 
   const logTracing = ({ outcome, spans, detail }: TracingEvent): void => {
     if (outcome === 'exported') return;
-    const line = counted(exports, { spans, detail });
-    if (line !== undefined) log.warn(line, 'tracing: spans were not exported');
+    write('warn', counted(exports, { spans, detail }), 'tracing: spans were not exported');
   };
 
   return {

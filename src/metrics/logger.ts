@@ -24,18 +24,14 @@ const ERROR = 50;
 /** Maximum bytes of lines that wait for standard output; further lines are dropped. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
-export interface ServiceLog {
-  readonly log: Logger;
-  /** Number of lines that were dropped, because standard output took no more. */
-  readonly droppedLines: () => number;
-}
+export type ServiceLog = ReturnType<typeof createLogger>;
 
 /**
  * Logs JSON lines without secrets. Lines wait in memory for up to 500 ms. All are written at once after a line with an
  * error, and at the end of the process, except by SIGKILL. While standard output takes nothing, 1 MiB of lines waits for it
  * and further lines are dropped; a line says how many when those that waited are written.
  */
-export function createLogger({ level, version, destination }: LoggerOptions): ServiceLog {
+export function createLogger({ level, version, destination }: LoggerOptions) {
   let dropped = 0;
   let reported = 0;
   const onDropped = (): void => {
@@ -47,8 +43,8 @@ export function createLogger({ level, version, destination }: LoggerOptions): Se
     reported = dropped;
     log.warn({ lines }, 'log lines dropped: standard output took no more');
   };
-  const output = destination === undefined ? standardOutput({ onDropped, onDrained }) : undefined;
-  const log = pino(
+  const output = destination === undefined ? standardOutput(onDropped, onDrained) : undefined;
+  const log: Logger = pino(
     {
       level,
       // pino makes the text of these two once. The supervisor knows pid and host name.
@@ -66,7 +62,11 @@ export function createLogger({ level, version, destination }: LoggerOptions): Se
     },
     destination ?? output,
   );
-  return { log, droppedLines: () => dropped };
+  return {
+    log,
+    /** Number of lines that were dropped, because standard output took no more. */
+    droppedLines: () => dropped,
+  };
 }
 
 /** Every duration in the log is `duration_ms`, with three decimals. */
@@ -75,14 +75,8 @@ function withDuration(line: Record<string, unknown>): Record<string, unknown> {
   return typeof durationMs === 'number' ? { ...rest, duration_ms: Math.round(durationMs * 1000) / 1000 } : line;
 }
 
-interface OutputEvents {
-  /** A line is not written. */
-  readonly onDropped: () => void;
-  /** Standard output took the waiting lines. */
-  readonly onDrained: () => void;
-}
-
-function standardOutput({ onDropped, onDrained }: OutputEvents) {
+/** @param onDrained standard output took the waiting lines. */
+function standardOutput(onDropped: () => void, onDrained: () => void) {
   const stream = openDestination({
     dest: nonBlockingOutput(),
     // Asynchronous writes run on the threads that DNS and files need, and the process cannot exit while one of them waits.

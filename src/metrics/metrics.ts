@@ -1,8 +1,7 @@
 import type { ControlSummary } from '../control/control.ts';
 import type { Clock } from '../runtime.ts';
 import type { DomainStatus } from '../search/status.ts';
-import { createSearchCounters, type Uncounted } from './counters.ts';
-import type { Observers } from './events.ts';
+import { createCounters } from './counters.ts';
 import {
   ADMISSION_LEVELS,
   type AdmissionFigures,
@@ -14,27 +13,11 @@ import {
   type Levels,
   registerLevels,
 } from './levels.ts';
-import { createOtherCounters } from './other-counters.ts';
 import { createRegistries, type PageFormat, pageFormatOf } from './page.ts';
 import { createProcessMetrics } from './process.ts';
 import { createMetricKit } from './series.ts';
 
-/** Counts the events of all rooms and serves them as a page for Prometheus. */
-export interface Metrics {
-  readonly observers: Omit<Observers, Uncounted>;
-  /**
-   * The page, in the format that the Accept header asks for. Scrapes that arrive while a page of that format is being made
-   * share it.
-   */
-  readonly text: (accept?: string) => Promise<MetricsPage>;
-  /** Ends the measuring of the process. */
-  readonly close: () => void;
-}
-
-interface MetricsPage {
-  readonly contentType: string;
-  readonly body: string;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
 
 export interface MetricsOptions {
   /** Configured names: the only values of a `domain` label, beside `none` and `other`. */
@@ -66,7 +49,8 @@ const LOG_LEVELS: Levels<number> = {
   },
 };
 
-export function createMetrics(options: MetricsOptions): Metrics {
+/** Counts the events of all rooms and serves them as a page for Prometheus. */
+export function createMetrics(options: MetricsOptions) {
   const { domains, clock, version } = options;
   const registries = createRegistries();
   const kit = createMetricKit(registries, clock);
@@ -96,23 +80,26 @@ export function createMetrics(options: MetricsOptions): Metrics {
   registerLevels(registries, LANE_LEVELS, () => single(lane()));
   registerLevels(registries, LOG_LEVELS, () => single(options.droppedLines()));
   registerLevels(registries, SCRAPE_LEVELS, () => single(madeInMs));
-  const closeProcess = createProcessMetrics({ registries, version, clock });
+  const closeProcess = createProcessMetrics(registries, { version, clock });
 
-  const makePage = async (format: PageFormat): Promise<MetricsPage> => {
+  const makePage = async (format: PageFormat) => {
     const startMs = clock.monotonicMs();
     for (const refresh of refreshes) refresh();
     const body = await registries[format].metrics();
     madeInMs = clock.monotonicMs() - startMs;
     return { contentType: registries[format].contentType, body };
   };
-  const making = new Map<PageFormat, Promise<MetricsPage>>();
+  const making = new Map<PageFormat, ReturnType<typeof makePage>>();
   return {
     observers: {
-      ...createSearchCounters(kit, domains),
-      ...createOtherCounters(kit, domains),
+      ...createCounters(kit, domains),
       observeDoctor: createDoctorLevels(registries),
     },
-    text: (accept) => {
+    /**
+     * The page, in the format that the Accept header asks for. Scrapes that arrive while a page of that format is being made
+     * share it.
+     */
+    text: (accept?: string) => {
       const format = pageFormatOf(accept);
       const running = making.get(format);
       if (running !== undefined) return running;
@@ -120,6 +107,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
       making.set(format, page);
       return page;
     },
+    /** Ends the measuring of the process. */
     close: closeProcess,
   };
 }

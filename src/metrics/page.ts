@@ -3,13 +3,10 @@ import { type Metric, type OpenMetricsContentType, Registry } from 'prom-client'
 /** `text` is Prometheus' older format, which every version and other tools read; it has no exemplars. */
 export type PageFormat = 'openmetrics' | 'text';
 
-/** The registry of each format: prom-client writes a counter's name into its metric when it writes OpenMetrics. */
-export interface Registries {
-  readonly text: Registry;
-  readonly openmetrics: Registry<OpenMetricsContentType>;
-}
+export type Registries = ReturnType<typeof createRegistries>;
 
-export function createRegistries(): Registries {
+/** The registry of each format: prom-client writes a counter's name into its metric when it writes OpenMetrics. */
+export function createRegistries() {
   const openmetrics = new Registry<OpenMetricsContentType>();
   openmetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   return { text: new Registry(), openmetrics };

@@ -7,13 +7,6 @@ import { type Levels, registerLevels } from './levels.ts';
 import { type Registries, registerSamples } from './page.ts';
 import { type Buckets, createHistogram, histogramSamples } from './series.ts';
 
-interface ProcessMetricsOptions {
-  readonly registries: Registries;
-  /** Version of the service. */
-  readonly version: string;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}
-
 const BUILD_LEVELS: Levels<undefined> = {
   serpcache_build_info: {
     help: 'Versions of the service, of Node and of the format of stored entries, in the labels; the value is always 1. Processes with another entry_version do not read the entries of this one.',
@@ -34,7 +27,10 @@ const DELAY = 'nodejs_eventloop_delay_seconds';
  * and it lists all open descriptors synchronously at each scrape, which blocks the loop with thousands of connections.
  * @returns a function that ends the measuring.
  */
-export function createProcessMetrics({ registries, version, clock }: ProcessMetricsOptions): () => void {
+export function createProcessMetrics(
+  registries: Registries,
+  { version, clock }: { readonly version: string; readonly clock: Pick<Clock, 'monotonicMs'> },
+): () => void {
   const readOpenFiles = createOpenReader(clock.monotonicMs);
   // Descriptors are absent from the page where there is no /proc.
   const levels: Levels<undefined> = {

@@ -3,22 +3,14 @@ import type { Clock } from '../runtime.ts';
 import { type Exemplar, type MetricSample, type Registries, registerSamples } from './page.ts';
 
 /** The labels of a metric in order, each with all values it can take: this bounds the number of series. */
-export type ClosedLabels = Readonly<Record<string, readonly string[]>>;
+type ClosedLabels = Readonly<Record<string, readonly string[]>>;
 
 /** The label value for values that are not declared: no label takes a text from outside. */
 const OTHER = 'other';
 
-/** Numbers the series. The number of a combination of label values is found by one map look-up per label. */
-interface Series {
-  readonly size: number;
-  readonly at: (first?: string, second?: string, third?: string) => number;
-  readonly labels: readonly Readonly<Record<string, string>>[];
-}
-
-/** At most three labels. */
-function closedSeries(labels: ClosedLabels): Series {
+/** Numbers the series of one to three labels: the number of a combination of values is found by one map look-up per label. */
+function closedSeries(labels: ClosedLabels) {
   const names = Object.keys(labels);
-  if (names.length === 0 || names.length > 3) throw new Error(`1 to 3 labels, not ${names.length}`);
   const [first = [], second = [], third = []] = Object.values(labels).map((values) => [...values, OTHER]);
   const indexOf = (values: readonly string[]): ReadonlyMap<string, number> =>
     new Map(values.map((value, index) => [value, index]));
@@ -32,7 +24,7 @@ function closedSeries(labels: ClosedLabels): Series {
   );
   return {
     size: combinations.length,
-    at: (x, y, z) => (position(a, x) * seconds + position(b, y)) * thirds + position(c, z),
+    at: (x?: string, y?: string, z?: string) => (position(a, x) * seconds + position(b, y)) * thirds + position(c, z),
     labels: combinations.map((values) =>
       Object.fromEntries(names.map((name, index) => [name, values[index] ?? OTHER] as const)),
     ),
@@ -89,7 +81,7 @@ const DURATIONS: Buckets = {
  * Counts an amount, in milliseconds or in the unit of the buckets, in the series of these label values.
  * @param traceId the trace of the observed request. The last one of each bucket is shown as its exemplar.
  */
-export type Observe = (amount: number, first?: string, second?: string, traceId?: string) => void;
+type Observe = (amount: number, first?: string, second?: string, traceId?: string) => void;
 
 interface HistogramOptions extends Omit<CounterOptions, 'fromZero'> {
   /** At most two. */
@@ -141,11 +133,10 @@ export function createHistogram(options: HistogramOptions): Observe {
   };
 }
 
-interface HistogramFigures {
+interface HistogramFigures extends Pick<MetricSample, 'sharedLabels'> {
   /** One per bucket, and one for amounts above the last bound. */
   readonly counts: Float64Array;
   readonly sum: number;
-  readonly sharedLabels?: Readonly<Record<string, string>>;
   readonly exemplarOf?: (bucket: number) => Exemplar | undefined;
 }
 
@@ -175,13 +166,27 @@ export type Count<E> = (event: E, domain?: string) => void;
 
 /** For each kind of event of a room, what is counted of it. */
 export type Table<E extends { readonly kind: string }> = {
-  readonly [Kind in E['kind']]: readonly Count<Extract<E, { readonly kind: Kind }>>[];
+  readonly [Kind in E['kind']]: Count<Extract<E, { readonly kind: Kind }>>;
 };
+
+/** Calls all of them, in this order: a loop over a list takes a third more time, for every L1 hit. */
+export function together<First, Second>(
+  one: (first: First, second?: Second) => void,
+  ...others: readonly (typeof one)[]
+): typeof one {
+  return others.reduce(
+    (before, last) => (first, second) => {
+      before(first, second);
+      last(first, second);
+    },
+    one,
+  );
+}
 
 /** Counts an event by the table of its room. */
 export function countBy<E extends { readonly kind: string }>(table: Table<E>, event: E, domain?: string): void {
-  const counts: readonly Count<never>[] = table[event.kind as E['kind']];
-  for (const count of counts) count(event as never, domain);
+  const count: Count<never> = table[event.kind as E['kind']];
+  count(event as never, domain);
 }
 
 /** The window of the quantiles, so that they show recent pipelines. */

@@ -1,25 +1,6 @@
 import type { Clock } from '../runtime.ts';
 
-/**
- * The most popular queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, ICDT 2005) with exponential decay.
- * In every stream, each query with a count above the total ÷ `maxQueries` is tracked.
- */
-export interface Popularity<T> {
-  /** To be called once per request. `item` is kept from the first note of a key; a known key allocates nothing. */
-  readonly note: (key: string, item: T) => void;
-  /**
-   * The `n` most popular queries, in descending order of the certain part of the count (`count − error`). With many queries
-   * that occur once, the latest of them inherit counts as high as those of popular queries.
-   */
-  readonly top: (n: number) => readonly Popular<T>[];
-  /**
-   * The `n` queries with the most notes since the last drain, in descending order; the others keep their notes for the next
-   * drain. Notes are whole numbers, neither decayed nor inherited: a process adds them to the counts of the fleet.
-   */
-  readonly drain: (n: number) => readonly Noted<T>[];
-  /** Keys tracked, at most `maxQueries`. */
-  readonly size: () => number;
-}
+export type Popularity<T> = ReturnType<typeof createPopularity<T>>;
 
 interface Popular<T> {
   readonly key: string;
@@ -55,7 +36,11 @@ const STEPS_PER_HALF_LIFE = 64;
  */
 const NOTES_PER_CLOCK_READ = 16;
 
-export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: PopularityOptions): Popularity<T> {
+/**
+ * The most popular queries in bounded memory: Space-Saving (Metwally, Agrawal, El Abbadi, ICDT 2005) with exponential decay.
+ * In every stream, each query with a count above the total ÷ `maxQueries` is tracked.
+ */
+export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: PopularityOptions) {
   const stepMs = halfLifeMs / STEPS_PER_HALF_LIFE;
   const slots = new Map<string, number>();
   const keys: string[] = [];
@@ -109,7 +94,8 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
   };
 
   return {
-    note: (key, item) => {
+    /** To be called once per request. `item` is kept from the first note of a key; a known key allocates nothing. */
+    note: (key: string, item: T): void => {
       notes += 1;
       if (notes % NOTES_PER_CLOCK_READ === 0) catchUp();
       const slot = slots.get(key);
@@ -119,7 +105,11 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
         undrained[slot] = (undrained[slot] ?? 0) + 1;
       }
     },
-    top: (n) => {
+    /**
+     * The `n` most popular queries, in descending order of the certain part of the count (`count − error`). With many queries
+     * that occur once, the latest of them inherit counts as high as those of popular queries.
+     */
+    top: (n: number): readonly Popular<T>[] => {
       catchUp();
       const certain = counts.slice(0, keys.length);
       for (let slot = 0; slot < certain.length; slot += 1) certain[slot] = (certain[slot] ?? 0) - (errors[slot] ?? 0);
@@ -131,7 +121,11 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
       }
       return found.sort((one, other) => other.count - other.error - (one.count - one.error)).slice(0, Math.max(0, n));
     },
-    drain: (n) => {
+    /**
+     * The `n` queries with the most notes since the last drain, in descending order; the others keep their notes for the next
+     * drain. Notes are whole numbers, neither decayed nor inherited: a process adds them to the counts of the fleet.
+     */
+    drain: (n: number): readonly Noted<T>[] => {
       const found: Noted<T>[] = [];
       const drained = highest(undrained.slice(0, keys.length), n).sort(
         (one, other) => (undrained[other] ?? 0) - (undrained[one] ?? 0),
@@ -144,6 +138,7 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
       }
       return found;
     },
+    /** Keys tracked, at most `maxQueries`. */
     size: () => keys.length,
   };
 }
@@ -158,16 +153,7 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
  * In a Zipf 1.0 stream over 100,000 keys with 1,000 kept, 38 of 100 notes take a slot and 3 reach the heap: 105 ns a note,
  * against 155 for one heap of all slots and 130 for the linked buckets of the paper, which cannot hold decayed counts.
  */
-interface MinTracker {
-  /** Adds a slot. Its count is one above the lowest count taken so far, or one at first. */
-  readonly enter: (slot: number) => void;
-  /** Removes the slot with the lowest current count. There must be one. */
-  readonly take: () => number;
-  /** To be called after all counts were multiplied by `factor`, at most 1. */
-  readonly scale: (factor: number) => void;
-}
-
-export function createMinTracker(counts: Float64Array): MinTracker {
+export function createMinTracker(counts: Float64Array) {
   const capacity = counts.length;
   const queue = createPairs(capacity);
   let head = 0;
@@ -210,12 +196,14 @@ export function createMinTracker(counts: Float64Array): MinTracker {
   };
 
   return {
-    enter: (slot) => {
+    /** Adds a slot. Its count is one above the lowest count taken so far, or one at first. */
+    enter: (slot: number): void => {
       const at = head + queued;
       queue.put(at < capacity ? at : at - capacity, slot, counts[slot] ?? 0);
       queued += 1;
     },
-    take: () => {
+    /** Removes the slot with the lowest current count. There must be one. */
+    take: (): number => {
       for (;;) {
         const fromQueue = queued > 0 && (heaped === 0 || queue.countAt(head) <= heap.countAt(0));
         const slot = fromQueue ? queue.slotAt(head) : heap.slotAt(0);
@@ -229,7 +217,8 @@ export function createMinTracker(counts: Float64Array): MinTracker {
         else replaceRoot(slot, count);
       }
     },
-    scale: (factor) => {
+    /** To be called after all counts were multiplied by `factor`, at most 1. */
+    scale: (factor: number): void => {
       queue.scale(factor);
       heap.scale(factor);
     },
@@ -237,24 +226,17 @@ export function createMinTracker(counts: Float64Array): MinTracker {
 }
 
 /** Slots and their last known counts, in arrays that are allocated once. */
-interface Pairs {
-  readonly slotAt: (at: number) => number;
-  readonly countAt: (at: number) => number;
-  readonly put: (at: number, slot: number, count: number) => void;
-  readonly scale: (factor: number) => void;
-}
-
-function createPairs(capacity: number): Pairs {
+function createPairs(capacity: number) {
   const slots = new Uint32Array(capacity);
   const counts = new Float64Array(capacity);
   return {
-    slotAt: (at) => slots[at] ?? 0,
-    countAt: (at) => counts[at] ?? 0,
-    put: (at, slot, count) => {
+    slotAt: (at: number): number => slots[at] ?? 0,
+    countAt: (at: number): number => counts[at] ?? 0,
+    put: (at: number, slot: number, count: number): void => {
       slots[at] = slot;
       counts[at] = count;
     },
-    scale: (factor) => {
+    scale: (factor: number): void => {
       for (let at = 0; at < capacity; at += 1) counts[at] = (counts[at] ?? 0) * factor;
     },
   };

@@ -21,17 +21,6 @@ export interface QueryCount {
 /** Longer than any typed search, in bytes. */
 export const MAX_SEARCH_BYTES = 1024;
 
-/**
- * The most popular queries of the fleet: each process adds its notes since the last round to the counter store. There is one
- * round at a time, and counts that the store does not take at once are dropped and reported, so that counting never waits.
- */
-interface SharedPopularity {
-  /** In descending order: of the fleet, or of this process while the store does not answer in time. */
-  readonly top: (n: number) => Promise<MostAsked>;
-  /** Ends the rounds. Counts that were not sent are not sent any more. */
-  readonly close: () => void;
-}
-
 export interface MostAsked {
   readonly source: 'fleet' | 'process';
   readonly queries: readonly QueryCount[];
@@ -64,7 +53,11 @@ const MAX_PER_BATCH = 128;
 /** Pause between the batches of a round, so that the one thread of the store can serve other clients. */
 const PAUSE_MS = 20;
 
-export function createSharedPopularity<T>(options: SharedPopularityOptions<T>): SharedPopularity {
+/**
+ * The most popular queries of the fleet: each process adds its notes since the last round to the counter store. There is one
+ * round at a time, and counts that the store does not take at once are dropped and reported, so that counting never waits.
+ */
+export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
   const { domain, local, searchOf, counters, random, observe } = options;
   const { intervalMs = 5000, deadlineMs = 200 } = options;
   let timer: NodeJS.Timeout | undefined;
@@ -108,11 +101,13 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>): 
     });
 
   return {
-    top: async (n) => {
+    /** In descending order: of the fleet, or of this process while the store does not answer in time. */
+    top: async (n: number): Promise<MostAsked> => {
       const queries = await counters?.top(domain, n, deadlineMs);
       return queries === undefined ? { source: 'process', queries: own(n) } : { source: 'fleet', queries };
     },
-    close: () => {
+    /** Ends the rounds. Counts that were not sent are not sent any more. */
+    close: (): void => {
       closed = true;
       clearTimeout(timer);
     },

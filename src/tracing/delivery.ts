@@ -19,12 +19,6 @@ export interface TracingEvent {
   readonly detail?: string;
 }
 
-/** The way of ended spans to the collector. */
-interface Delivery {
-  readonly processor: SpanProcessor;
-  readonly close: () => Promise<void>;
-}
-
 /** Maximum time at the end for the spans that wait. */
 const CLOSE_MS = 2000;
 /** The same while the collector does not take spans. */
@@ -35,13 +29,13 @@ const SUCCESS: Result['code'] = 0;
 const FAILED: Result['code'] = 1;
 
 /**
- * The SDK's batches and exporter, with every span accounted for: the SDK tells only its own logger of spans that it drops.
+ * The way of ended spans to the collector: the SDK's batches and exporter, with every span accounted for: the SDK tells only its own logger of spans that it drops.
  * Nothing waits for the collector: spans beyond the queue are dropped, and the end is bounded.
  */
 export function createDelivery(
   { exporter: destination, batch }: Pick<TracingSettings, 'exporter' | 'batch'>,
   observe: (event: TracingEvent) => void,
-): Delivery {
+) {
   /** Ended spans that no batch has taken yet. */
   let waiting = 0;
   /** Spans that found the queue full, since the last report of them. */
@@ -102,37 +96,26 @@ export function createDelivery(
     disconnect();
   };
 
-  return {
-    processor: {
-      onStart: () => {},
-      onEnd: (span) => {
-        if (state !== 'open') {
-          drop(1, CLOSED);
-          return;
-        }
-        if (waiting >= batch.maxQueuedSpans) {
-          overflowed += 1;
-          return;
-        }
+  const processor: SpanProcessor = {
+    onStart: () => {},
+    onEnd: (span) => {
+      if (state !== 'open') drop(1, CLOSED);
+      else if (waiting >= batch.maxQueuedSpans) overflowed += 1;
+      else {
         waiting += 1;
         batches.onEnd(span);
-      },
-      forceFlush: () => batches.forceFlush(),
-      shutdown: close,
+      }
     },
-    close,
+    forceFlush: () => batches.forceFlush(),
+    shutdown: close,
   };
+  return { processor, close };
 }
 
 const CLOSED = 'tracing is closed';
 
-interface OpenExporter {
-  readonly exporter: SpanExporter;
-  readonly disconnect: () => void;
-}
-
 /** The exporter reads endpoint, headers and timeout from the environment. */
-function openExporter(destination: TracingSettings['exporter'], mayConnect: () => boolean): OpenExporter {
+function openExporter(destination: TracingSettings['exporter'], mayConnect: () => boolean) {
   if (destination.kind === 'console') return { exporter: new ConsoleSpanExporter(), disconnect: () => {} };
   const { compression, tls } = destination;
   const agents: HttpAgent[] = [];
@@ -150,7 +133,7 @@ function openExporter(destination: TracingSettings['exporter'], mayConnect: () =
   });
   return {
     exporter,
-    disconnect: () => {
+    disconnect: (): void => {
       for (const agent of agents) agent.destroy();
     },
   };

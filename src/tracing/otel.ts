@@ -43,22 +43,14 @@ import { createDelivery, type TracingEvent } from './delivery.ts';
 const MAX_TEXT = 1024;
 const LIMITS = { attributeCountLimit: 64, attributeValueLengthLimit: MAX_TEXT, linkCountLimit: 32 };
 
-export interface Tracing {
-  readonly tracer: Tracer;
-  /** Sends the spans that have ended, within 2 s. Spans that end later are lost. */
-  readonly close: () => Promise<void>;
-}
+export type Tracing = ReturnType<typeof openTracing>;
 
 export interface TracingOptions extends Runtime<TracingEvent> {
   readonly version: string;
 }
 
 /** Tracing by the SDK of OpenTelemetry. Only `tracing.ts` imports this file, when tracing is on. */
-export function openTracing(
-  settings: TracingSettings,
-  trustedProxies: readonly string[],
-  options: TracingOptions,
-): Tracing {
+export function openTracing(settings: TracingSettings, trustedProxies: readonly string[], options: TracingOptions) {
   const { clock, version, processId, observe } = options;
   const delivery = createDelivery(settings, observe);
   const isProxy = createNetworkTest(trustedProxies);
@@ -85,6 +77,7 @@ export function openTracing(
         all: () => true,
       }[settings.trustParents],
     }),
+    /** Sends the spans that have ended, within 2 s. Spans that end later are lost. */
     close: delivery.close,
   };
 }
@@ -132,7 +125,7 @@ function createIds(random: () => number): IdGenerator {
 
 interface TracerParts {
   readonly spans: SdkTracer;
-  readonly isSampled: (parent: TraceParent | undefined) => boolean;
+  readonly isSampled: ReturnType<typeof createDecision>;
   readonly clock: Clock;
   /** Whether the `traceparent` of a request from this address is continued. */
   readonly isBelieved: (address: string | undefined) => boolean;
@@ -148,16 +141,12 @@ function createTracer({ spans, isSampled, clock, isBelieved }: TracerParts): Tra
     begin: ({ name, kind, traceparent, address, facts = NO_FACTS }: TraceRoot): Span | undefined => {
       const parent = traceparent !== undefined && isBelieved(address) ? parseTraceparent(traceparent) : undefined;
       if (!isSampled(parent)) return undefined;
-      const times = createTimes(clock);
+      const now = createTimes(clock);
       const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(parent));
       const stranger = parent === undefined ? parseTraceparent(traceparent) : undefined;
       const links = stranger === undefined ? NO_LINKS : [{ context: contextOf(stranger) }];
-      const root = spans.startSpan(
-        name,
-        { kind: KINDS[kind], startTime: times.now(), links, attributes: facts },
-        context,
-      );
-      return adapt(root, spans, times);
+      const root = spans.startSpan(name, { kind: KINDS[kind], startTime: now(), links, attributes: facts }, context);
+      return adapt(root, spans, now);
     },
   };
 }
@@ -166,9 +155,7 @@ function contextOf({ traceId, spanId, sampled }: TraceParent): SpanContext {
   return { traceId, spanId, traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE, isRemote: true };
 }
 
-interface Times {
-  readonly now: () => HrTime;
-}
+type Times = () => HrTime;
 
 /**
  * Wall time at the begin of a trace, plus monotonic time since then: a stepped clock moves whole traces, never the spans of
@@ -178,19 +165,17 @@ interface Times {
 function createTimes({ wallMs, monotonicMs }: Clock): Times {
   const beganWallMs = Math.floor(wallMs());
   const beganMs = monotonicMs();
-  return {
-    now: () => {
-      const sinceNs = Math.round((monotonicMs() - beganMs) * 1e6);
-      const atMs = beganWallMs + Math.floor(sinceNs / 1e6);
-      return [Math.floor(atMs / 1000), (atMs % 1000) * 1e6 + (sinceNs % 1e6)];
-    },
+  return () => {
+    const sinceNs = Math.round((monotonicMs() - beganMs) * 1e6);
+    const atMs = beganWallMs + Math.floor(sinceNs / 1e6);
+    return [Math.floor(atMs / 1000), (atMs % 1000) * 1e6 + (sinceNs % 1e6)];
   };
 }
 
 /** Stages in which this process waits for another one. */
 const CALLS: ReadonlySet<Stage> = new Set(['l2', 'lease', 'engine']);
 
-function adapt(span: SdkSpan, spans: SdkTracer, times: Times): Span {
+function adapt(span: SdkSpan, spans: SdkTracer, now: Times): Span {
   const { traceId, spanId } = span.spanContext();
   let own: Context | undefined;
   return {
@@ -199,12 +184,12 @@ function adapt(span: SdkSpan, spans: SdkTracer, times: Times): Span {
     begin: (stage, facts) => {
       own ??= trace.setSpan(ROOT_CONTEXT, span);
       const kind = CALLS.has(stage) ? SpanKind.CLIENT : SpanKind.INTERNAL;
-      return adapt(spans.startSpan(stage, { kind, startTime: times.now(), attributes: facts }, own), spans, times);
+      return adapt(spans.startSpan(stage, { kind, startTime: now(), attributes: facts }, own), spans, now);
     },
     end: (facts, error) => {
       if (facts !== undefined) span.setAttributes(facts);
       if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error.slice(0, MAX_TEXT) });
-      span.end(times.now());
+      span.end(now());
     },
     link: (other) =>
       void span.addLink({ context: { traceId: other.traceId, spanId: other.spanId, traceFlags: TraceFlags.SAMPLED } }),

@@ -1,5 +1,5 @@
 import type { Settings } from '../config/settings.ts';
-import type { Tracing, TracingOptions } from './otel.ts';
+import type { TracingOptions } from './otel.ts';
 
 /** The settings that tracing reads. */
 interface TracedSettings extends Pick<Settings, 'tracing'> {
@@ -7,7 +7,7 @@ interface TracedSettings extends Pick<Settings, 'tracing'> {
 }
 
 /** @returns undefined while tracing is off: `otel.ts` and the SDK are then never loaded. */
-export async function createTracing(settings: TracedSettings, options: TracingOptions): Promise<Tracing | undefined> {
+export async function createTracing(settings: TracedSettings, options: TracingOptions) {
   if (settings.tracing === undefined) return undefined;
   const { openTracing } = await import('./otel.ts');
   return openTracing(settings.tracing, settings.public.trustedProxies, options);

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
+import { temporaryFolder } from '../folder.ts';
 import { adminService, callCli, TOKEN } from './harness.ts';
 
 /** A server without domains that records the requests. */
@@ -32,8 +32,7 @@ test('the address comes from the arguments, else from the environment; the reque
 
 test('the token comes from a file, else from the environment; a configured token is sent to the configured address only', async (t) => {
   const { url, port, latest } = await listener(t);
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-token-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, 'token');
   writeFileSync(file, 'from-a-file\n');
   await callCli(['popular', '--admin', url, '--token-file', file], { adminToken: 'from-env' });
@@ -115,8 +114,7 @@ test('a missing token, a wrong token and the public listener are reported with a
 });
 
 test('over TLS an unknown authority is refused with advice, and one of --ca-file is trusted', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-ca-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const { certFile, keyFile, caFile } = await makeCertificates(directory);
   const { url, port } = await adminService(
     t,

@@ -1,27 +1,21 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Doctor } from '../../src/operations/doctor/doctor.ts';
 import type { NodeFacts, Snapshot } from '../../src/operations/doctor/facts.ts';
 import { known } from '../../src/operations/doctor/facts.ts';
 import { FOREIGN_KEY } from '../fakes/operations-doctor.ts';
+import { temporaryFolder } from '../folder.ts';
 import { adminService, callCli, TOKEN } from './harness.ts';
 
 const PASSWORD = 'hunter2-correct-horse';
 const QUERY = 'зимняя куртка мужская размер 52';
 
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-bundle-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
 /** The members of a bundle by name, as tar unpacks them. */
 function unpacked(t: TestContext, file: string): ReadonlyMap<string, string> {
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   execFileSync('tar', ['-xzf', file, '-C', folder]);
   const inside = join(folder, 'serpcache-doctor');
   return new Map(readdirSync(inside).map((name) => [name, readFileSync(join(inside, name), 'utf8')]));
@@ -29,7 +23,7 @@ function unpacked(t: TestContext, file: string): ReadonlyMap<string, string> {
 
 test('a bundle is an archive that tar unpacks: the report, its text, the snapshots, and what was removed', async (t) => {
   const { url } = await adminService(t);
-  const file = join(folderOf(t), 'ticket.tar.gz');
+  const file = join(temporaryFolder(t), 'ticket.tar.gz');
   const { code, out, err } = await callCli(['doctor', '--bundle', file, '--admin', url], { answers: [] });
   assert.equal(code, 1);
   assert.ok(out.includes(FOREIGN_KEY), 'the operator at the terminal sees the name');
@@ -51,7 +45,7 @@ test('a bundle is an archive that tar unpacks: the report, its text, the snapsho
 
 test('a file that exists is not overwritten, and nothing is asked', async (t) => {
   const { url, requests } = await adminService(t);
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   const file = join(folder, 'ticket.tar.gz');
   writeFileSync(file, 'an older bundle');
   const { code, err } = await callCli(['doctor', '--bundle', file, '--admin', url]);
@@ -62,7 +56,7 @@ test('a file that exists is not overwritten, and nothing is asked', async (t) =>
 
 test('a bundle that cannot be written leaves nothing behind', async (t) => {
   const { url } = await adminService(t);
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   const { code } = await callCli(['doctor', '--bundle', join(folder, 'missing', 'a.tar.gz'), '--admin', url]);
   assert.equal(code, 3);
   assert.deepEqual(readdirSync(folder), []);
@@ -127,7 +121,7 @@ test('passwords, tokens and texts of queries that servers and clients can plant 
     return { report, snapshots: snapshots.map(planted) };
   };
   Object.assign(doctor, { examine: changed });
-  const file = join(folderOf(t), 'ticket.tar.gz');
+  const file = join(temporaryFolder(t), 'ticket.tar.gz');
   const { code, err } = await callCli(['doctor', '--bundle', file, '--admin', url]);
   assert.equal(code, 1, err);
   const members = unpacked(t, file);
@@ -139,7 +133,7 @@ test('passwords, tokens and texts of queries that servers and clients can plant 
 });
 
 test('passwords of the configuration are in no member of a bundle that was made without a service', async (t) => {
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   const [config, file] = [join(folder, 'serpcache.yaml'), join(folder, 'ticket.tgz')];
   writeFileSync(
     config,

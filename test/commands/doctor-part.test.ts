@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostPart, type HostPart, hostPartFrom, mergeParts } from '../../src/commands/doctor-part.ts';
-import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
-import { diagnose, windowsOf } from '../../src/operations/doctor/diagnose.ts';
+import { diagnose } from '../../src/operations/doctor/diagnose.ts';
 import type { HostFacts, Snapshot } from '../../src/operations/doctor/facts.ts';
-import {
-  engineWith,
-  hostWith,
-  nodeWith,
-  raisedBy,
-  snapshotWith,
-  storeWith,
-  WALL_MS,
-} from '../operations/doctor/harness.ts';
+import { engineWith, hostWith, nodeWith, snapshotWith, storeWith, WALL_MS } from '../operations/doctor/harness.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 
@@ -116,8 +107,8 @@ function seriesOf(change: (at: number) => Partial<Snapshot>): readonly Snapshot[
 }
 
 /** The part of a host with this address beside the loopback one. */
-function partOf(name: string, address: string, length = SNAPSHOTS): HostPart {
-  const snapshots = Array.from({ length }, (_, at) =>
+function partOf(name: string, address: string): HostPart {
+  const snapshots = Array.from({ length: SNAPSHOTS }, (_, at) =>
     hostWith({ name, role: 'part', addresses: ['127.0.0.1', address], wallMs: WALL_MS + 5000 + at * MS }),
   );
   return { version: 1, snapshots };
@@ -147,18 +138,6 @@ test('the snapshots of a part are joined in their order', () => {
     merged.map(({ hosts }) => hosts[1]?.wallMs),
     [0, 1, 2, 3].map((at) => WALL_MS + 5000 + at * MS),
   );
-});
-
-test('a part with fewer snapshots stands still at its last one, and a window without time raises nothing', () => {
-  const merged = mergeParts(
-    seriesOf((at) => ({ hosts: [host(at)] })),
-    [partOf('db', '10.0.0.7', 2)],
-  );
-  assert.deepEqual(
-    merged.map(({ hosts }) => hosts[1]?.wallMs),
-    [0, 1, 1, 1].map((at) => WALL_MS + 5000 + at * MS),
-  );
-  for (const window of windowsOf(merged)) assert.deepEqual(raisedBy(CHECKS, window), []);
 });
 
 test('hosts of stores and servers are unseen without a part of theirs, and those of names always', () => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { printable } from '../../src/commands/terminal.ts';
@@ -8,6 +7,7 @@ import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import type { Doctor, Examination } from '../../src/operations/doctor/doctor.ts';
 import type { Report } from '../../src/operations/doctor/report.ts';
 import { FOREIGN_KEY } from '../fakes/operations-doctor.ts';
+import { temporaryFolder } from '../folder.ts';
 import { hostWith } from '../operations/doctor/harness.ts';
 import { type AdminService, adminService, callCli } from './harness.ts';
 
@@ -15,8 +15,7 @@ const at = (url: string, words: string): string[] => ['doctor', ...words.split('
 
 /** Files that end with the test. @returns the path of a file with this content. */
 function fileIn(t: TestContext, name: string, content: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-doctor-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, name);
   writeFileSync(file, content);
   return file;

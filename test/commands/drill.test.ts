@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { OperationError } from '../../src/control/operation-error.ts';
+import { temporaryFolder } from '../folder.ts';
 import { type AdminService, adminService, callCli, SPEED } from './harness.ts';
 
 const run = (url: string, ...more: string[]): string[] => {
@@ -240,8 +240,7 @@ stages:
 
 test('a plan in a file is sent whole; its faults are reported with their lines', async (t) => {
   const { url, posted } = await adminService(t);
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-plan-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, 'plan.yaml');
   writeFileSync(file, PLAN);
   const words = ['drill', 'preview', file, '--domain', 'goods', '--admin', url];
@@ -266,8 +265,7 @@ test('the ready-made plans are listed with their stages and guards, and a report
   assert.match(plans.out, /the engine is taken for dead/);
   const asked = { plan: 'canary', domains: ['goods'], by: 'test', reason: 'r' };
   const { id } = await operations.drills.start(asked);
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-report-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, 'report.html');
   const written = await callCli(['drill', 'report', '--out', file, '--admin', url], { answers: [] });
   assert.equal(written.out, `the report of ${id} is in ${file}\n`);

@@ -16,22 +16,7 @@ import { createFakeSearch } from '../fakes/search.ts';
 
 export const TOKEN = 'correct-horse-battery-staple';
 
-export interface AdminService {
-  readonly url: string;
-  readonly port: number;
-  /** All requests in order: `POST /admin/flush`. */
-  readonly requests: () => readonly string[];
-  /** The bodies posted to a path, in order. */
-  readonly posted: (path: string) => readonly unknown[];
-  /** The headers of the latest request. */
-  readonly headers: () => IncomingHttpHeaders;
-  readonly audit: readonly AuditEntry[];
-  readonly operations: Operations;
-  /** Sets the speed of its clock; 0 stops it. */
-  readonly runAt: (speed: number) => void;
-  /** Connections are refused from now on. */
-  readonly closeListener: () => Promise<unknown>;
-}
+export type AdminService = Awaited<ReturnType<typeof adminService>>;
 
 /** The speed of the virtual clock: a drill of 15 s takes one second. */
 export const SPEED = 15;
@@ -41,14 +26,14 @@ export async function adminService(
   t: TestContext,
   given: Partial<Pick<SearchedDomain, 'explain' | 'search' | 'status'>> = {},
   tls?: ListenerTls,
-): Promise<AdminService> {
+) {
   let [factor, sinceMs, passedMs] = [SPEED, performance.now(), 0];
   const virtualMs = (): number => passedMs + factor * (performance.now() - sinceMs);
   const clock: Clock = {
     wallMs: () => Date.parse('2026-11-21T06:00:00Z') + virtualMs(),
     monotonicMs: () => 1_000_000 + virtualMs(),
   };
-  const operations = createFakeOperations({ clock });
+  const operations: Operations = createFakeOperations({ clock });
   const asked: { readonly what: string; readonly body: unknown; readonly headers: IncomingHttpHeaders }[] = [];
   const audit: AuditEntry[] = [];
   const server = createAdminServer({
@@ -80,27 +65,25 @@ export async function adminService(
   return {
     url,
     port: Number(new URL(url).port),
+    /** All requests in order: `POST /admin/flush`. */
     requests: () => asked.map(({ what }) => what),
-    posted: (path) => asked.filter(({ what }) => what === `POST ${path}`).map(({ body }) => body),
+    /** The bodies posted to a path, in order. */
+    posted: (path: string): readonly unknown[] =>
+      asked.filter(({ what }) => what === `POST ${path}`).map(({ body }) => body),
+    /** The headers of the latest request. */
     headers: () => asked.at(-1)?.headers ?? {},
     audit,
     operations,
-    runAt: (speed) => {
+    /** Sets the speed of its clock; 0 stops it. */
+    runAt: (speed: number): void => {
       [passedMs, sinceMs, factor] = [virtualMs(), performance.now(), speed];
     },
+    /** Connections are refused from now on. */
     closeListener,
   };
 }
 
-export interface CliResult {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-  /** The questions asked. */
-  readonly questions: readonly string[];
-  /** The lines of standard output, parsed as JSON. */
-  readonly lines: () => readonly { readonly [name: string]: unknown }[];
-}
+export type CliResult = Awaited<ReturnType<typeof callCli>>;
 
 export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock' | 'serve'>> {
   /** The answers of a person at a terminal; without them, the output is a pipe. */
@@ -111,7 +94,7 @@ export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminT
 }
 
 /** Calls the CLI as a shell does, but in this process. */
-export async function callCli(words: readonly string[], calling: CliCall = {}): Promise<CliResult> {
+export async function callCli(words: readonly string[], calling: CliCall = {}) {
   const { answers, onWrite, env, ...given } = calling;
   const isTTY = answers !== undefined;
   const questions: string[] = [];
@@ -149,7 +132,8 @@ export async function callCli(words: readonly string[], calling: CliCall = {}): 
         }
       : {}),
   });
-  const lines: CliResult['lines'] = () =>
+  /** The lines of standard output, parsed as JSON. */
+  const lines = (): readonly { readonly [name: string]: unknown }[] =>
     out
       .split('\n')
       .filter((line) => line !== '')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { adminService, callCli } from './harness.ts';
 
 const at = (url: string, words: string): string[] => [...words.split(' '), '--admin', url];
@@ -194,8 +194,7 @@ describe('the shadow command', { concurrency: 3 }, () => {
     assert.match(shown.out, / {2}missed +p99 of reads /);
     const [report] = (await callCli(at(url, `shadow report ${id}`))).lines();
     assert.ok(Array.isArray(report?.['samples']));
-    const directory = mkdtempSync(join(tmpdir(), 'shadow-'));
-    t.after(() => rmSync(directory, { recursive: true }));
+    const directory = temporaryFolder(t);
     const file = join(directory, 'report.html');
     assert.equal((await callCli(at(url, `shadow report ${id} --out ${file}`))).code, 0);
     assert.match(readFileSync(file, 'utf8'), /^<!doctype html>/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { traceText } from '../../src/commands/trace.ts';
+import { traceText } from '../../src/commands/explain.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import type { LiveTrace, RecordedSpan } from '../../src/search/trace-recorder.ts';
 import { adminService, callCli } from './harness.ts';

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 import { adminService, callCli, SPEED } from './harness.ts';
 
 function queryFile(t: TestContext, text: string | Buffer, name = 'queries of mine.tsv'): string {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-warm-'));
-  t.after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder(t);
   const file = join(directory, name);
   writeFileSync(file, text);
   return file;

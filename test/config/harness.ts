@@ -12,19 +12,22 @@ interface Given {
 /** A domain without a fault, for texts without `domains`. */
 const SOUND = 'domains: { goods: { engine: { kind: sqlite } } }\n';
 
+function settingsOf(yaml: string | undefined, { env = {}, files = {} }: Given): Settings {
+  return loadSettings({
+    env: { SERPCACHE_CONFIG: 'serpcache.yaml', ...env },
+    cwd: '/srv',
+    readFile: (path) => {
+      const text = path === '/srv/serpcache.yaml' ? yaml : files[path];
+      if (text === undefined) throw Object.assign(new Error('hunter2'), { code: 'ENOENT' });
+      return text;
+    },
+  });
+}
+
 /** The faults of a YAML text. */
-export function faultsOf(yaml: string | undefined, { env = {}, files = {} }: Given = {}): ConfigError {
+export function faultsOf(yaml: string | undefined, given: Given = {}): ConfigError {
   try {
-    loadSettings({
-      env: { SERPCACHE_CONFIG: 'serpcache.yaml', ...env },
-      cwd: '/srv',
-      readFile: (path) => {
-        const whole = yaml?.includes('domains:') === false ? `${yaml}\n${SOUND}` : yaml;
-        const text = path === '/srv/serpcache.yaml' ? whole : files[path];
-        if (text === undefined) throw Object.assign(new Error('hunter2'), { code: 'ENOENT' });
-        return text;
-      },
-    });
+    settingsOf(yaml?.includes('domains:') === false ? `${yaml}\n${SOUND}` : yaml, given);
   } catch (error) {
     assert.ok(error instanceof ConfigError, String(error));
     return error;
@@ -33,17 +36,8 @@ export function faultsOf(yaml: string | undefined, { env = {}, files = {} }: Giv
 }
 
 /** The settings of a YAML text as if it were the configured file, without undefined members. */
-export function load(yaml: string, { env = {}, files = {} }: Given = {}): Settings {
-  const settings = loadSettings({
-    env: { SERPCACHE_CONFIG: 'serpcache.yaml', ...env },
-    cwd: '/srv',
-    readFile: (path) => {
-      const text = path === '/srv/serpcache.yaml' ? yaml : files[path];
-      if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-      return text;
-    },
-  });
-  return JSON.parse(JSON.stringify(settings));
+export function load(yaml: string, given: Given = {}): Settings {
+  return JSON.parse(JSON.stringify(settingsOf(yaml, given)));
 }
 
 /** The domain `goods` with the given settings. */

@@ -7,13 +7,13 @@ import { lift, purge, raiseFloors, raiseFreshFloors, suppress } from '../../src/
 import { type ControlDocument, emptyDocument, type FlushMode, MAX_GENERATION } from '../../src/control/document.ts';
 import { compileRules } from '../../src/control/entry-rules.ts';
 import { merge } from '../../src/control/merge.ts';
-import { beginOverlay, changeOverlay, type OverlayRequest } from '../../src/control/overlay.ts';
+import { beginOverlay, changeOverlay } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
+import { ASKED, WHOLE } from './harness.ts';
 import { after, anySteps } from './random-document.ts';
 
 const clock = createFakeClock();
-const WHOLE = [{ from: 0, to: 10_000 }];
 const nowhere = (): undefined => undefined;
 const nameOf = (bucket: number, text = 'shoes', storeName = 'sc1:goods:{x}') => ({
   storeName,
@@ -78,19 +78,8 @@ test('with hundreds of suppressions a page is refused exactly when it holds one 
   }
 });
 
-const begin = (mode: FlushMode, nodes?: readonly string[]): ControlDocument => {
-  const asked: OverlayRequest = {
-    drill: 'd',
-    owner: 'o',
-    leaseMs: 3000,
-    mode,
-    ranges: [],
-    blackout: false,
-    cohorts: [],
-    ...(nodes !== undefined && { nodes }),
-  };
-  return beginOverlay(emptyDocument, asked);
-};
+const begin = (mode: FlushMode, nodes?: readonly string[]): ControlDocument =>
+  beginOverlay(emptyDocument, { ...ASKED, drill: 'd', mode, ranges: [], nodes });
 
 test('a live drill drops or outdates the entries in its ranges, and no others', () => {
   for (const [mode, verdict] of [

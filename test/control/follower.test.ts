@@ -3,8 +3,8 @@ import { type TestContext, test } from 'node:test';
 import type { ControlRead, ControlStore } from '../../src/control/control-store.ts';
 import { type ControlDocument, emptyDocument } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
-import { createFollower, type Follower, type StoreView } from '../../src/control/follower.ts';
-import { createOverlayLease, type OverlayLease } from '../../src/control/overlay.ts';
+import { createFollower, type StoreView } from '../../src/control/follower.ts';
+import { createOverlayLease } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { ASKED } from './harness.ts';
 
@@ -12,15 +12,6 @@ const DRILLING: ControlDocument = {
   ...{ ...emptyDocument, revision: 1, stamp: 'a', generation: 2 },
   overlay: { ...ASKED, floor: 2 },
 };
-
-interface Harness {
-  readonly follower: Follower;
-  readonly lease: OverlayLease;
-  readonly pass: (ms: number) => void;
-  /** Reads now; the reply is handled when the test gives it. */
-  readonly sends: () => (read: ControlRead) => Promise<StoreView>;
-  readonly reads: (read: ControlRead) => Promise<StoreView>;
-}
 
 const drilling = (renewals: number): ControlRead => ({ kind: 'value', ...encodeDocument(DRILLING), renewals });
 const unchanged = (renewals: number): ControlRead => ({ kind: 'unchanged', renewals });
@@ -31,7 +22,7 @@ const endOf = (view: StoreView): string => {
   return view.writeBack === undefined ? 'goes on' : 'is over';
 };
 
-function harness(t: TestContext): Harness {
+function harness(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const replies: ((read: ControlRead) => void)[] = [];
@@ -55,11 +46,11 @@ function harness(t: TestContext): Harness {
     };
   };
   return {
-    follower,
     lease,
+    /** Reads now; the reply is handled when the test gives it. */
     sends,
-    reads: (read) => sends()(read),
-    pass: (ms) => {
+    reads: (read: ControlRead) => sends()(read),
+    pass: (ms: number): void => {
       clock.advance(ms);
       t.mock.timers.tick(ms);
     },

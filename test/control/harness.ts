@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { createSigning, type SigningKeys } from '../../src/cache/signing.ts';
 import type { ControlEvent } from '../../src/control/control.ts';
 import type { ControlStore, ControlValue } from '../../src/control/control-store.ts';
-import { createControl, type PollingControl } from '../../src/control/create-control.ts';
+import { createControl } from '../../src/control/create-control.ts';
 import { beginOverlay } from '../../src/control/overlay.ts';
 import { seededRandom } from '../../src/runtime.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
@@ -12,12 +12,7 @@ import { entryOf } from '../fakes/entry.ts';
 /** The store as one process finds it. `silent`: commands take effect, but no reply comes. */
 export type StoreCondition = 'up' | 'down' | 'silent';
 
-export interface Process {
-  readonly control: PollingControl;
-  readonly events: ControlEvent[];
-  /** Sets the condition of the store for this process. */
-  readonly storeIs: (condition: StoreCondition) => void;
-}
+export type Process = ReturnType<Harness['join']>;
 
 /** Settings that may differ between the processes of one fleet. */
 interface OwnSettings {
@@ -26,29 +21,13 @@ interface OwnSettings {
   readonly keys?: SigningKeys;
 }
 
-export interface Harness {
-  /** Adds a process to the fleet, with a wall clock that is wrong by `skewMs`. */
-  readonly join: (name: string, skewMs?: number, own?: OwnSettings) => Process;
-  /** The store as an observer sees it: always up. */
-  readonly store: ControlStore;
-  /** The store loses all data. */
-  readonly wipe: () => void;
-  readonly write: (value: ControlValue) => Promise<void>;
-  /** Lets time pass for all processes, 10 ms at a time. */
-  readonly pass: (ms: number) => Promise<void>;
-  /** Advances time in one step, while no process runs; then one second in which all processes poll. */
-  readonly leap: (ms: number) => Promise<void>;
-  /** Lets time pass until the condition holds, and returns the time it took. */
-  readonly until: (holds: () => boolean) => Promise<number>;
-  /** Lets time pass until the promise is settled. */
-  readonly settle: <Result>(promise: Promise<Result>) => Promise<Result>;
-}
+export type Harness = ReturnType<typeof createHarness>;
 
 /** The time in which the store replies. */
 const REPLY_MS = 2;
 
 /** A fleet around one store, in virtual time. */
-export function createHarness(t: TestContext): Harness {
+export function createHarness(t: TestContext) {
   const time = createVirtualTime(t);
   let memory = createMemoryControlStore({ clock: time });
   let members = 0;
@@ -73,8 +52,10 @@ export function createHarness(t: TestContext): Harness {
   const store = client(() => 'up');
 
   return {
+    /** The store as an observer sees it: always up. */
     store,
-    join: (name, skewMs = 0, { longestLifeMs = 3_600_000, keys } = {}) => {
+    /** Adds a process to the fleet, with a wall clock that is wrong by `skewMs`. */
+    join: (name: string, skewMs = 0, { longestLifeMs = 3_600_000, keys }: OwnSettings = {}) => {
       members += 1;
       let condition: StoreCondition = 'up';
       const events: ControlEvent[] = [];
@@ -91,7 +72,7 @@ export function createHarness(t: TestContext): Harness {
         random: seededRandom(members * 1000 + name.length),
         observe: (event) => events.push(event),
         longestLifeMs,
-        ...(keys === undefined ? {} : { signing: createSigning(keys, 'goods') }),
+        signing: keys && createSigning(keys, 'goods'),
       });
       t.after(async () => {
         condition = 'down';
@@ -100,28 +81,34 @@ export function createHarness(t: TestContext): Harness {
       return {
         control,
         events,
-        storeIs: (next) => {
+        /** Sets the condition of the store for this process. */
+        storeIs: (next: StoreCondition): void => {
           condition = next;
         },
       };
     },
-    wipe: () => {
+    /** The store loses all data. */
+    wipe: (): void => {
       memory = createMemoryControlStore({ clock: time });
     },
-    write: async (value) => {
+    write: async (value: ControlValue): Promise<void> => {
       const there = await memory.read('goods', undefined, 0);
       await memory.swap('goods', there.kind === 'value' ? there.tag : undefined, value, 0);
     },
+    /** Lets time pass for all processes, 10 ms at a time. */
     pass: time.pass,
-    leap: async (ms) => {
+    /** Advances time in one step, while no process runs; then one second in which all processes poll. */
+    leap: async (ms: number): Promise<void> => {
       time.advance(ms);
       await time.pass(1000);
     },
-    until: async (holds) => {
+    /** Lets time pass until the condition holds, and returns the time it took. */
+    until: async (holds: () => boolean): Promise<number> => {
       const fromMs = time.monotonicMs();
       await time.until(`${holds}`, holds);
       return time.monotonicMs() - fromMs;
     },
+    /** Lets time pass until the promise is settled. */
     settle: time.settled,
   };
 }
@@ -141,6 +128,13 @@ const NAME = { storeName: 'sc1:goods:{x}', bucket: 4711 };
 const entry = entryOf(createFakeClock());
 
 export const isFlushed = ({ control }: Process): boolean => control.rules.judge(entry, NAME) === 'flushed';
+export const hides = ({ control }: Process, id = 'banned'): boolean => control.rules.hides()?.(id) === true;
+export const kinds = ({ events }: Process): string[] => events.map(({ kind }) => kind);
+/** The tag of the stored document; `absent` without one. */
+export const storedTag = async ({ settle, store }: Harness): Promise<string> => {
+  const read = await settle(store.read('goods', undefined, 0));
+  return read.kind === 'value' ? read.tag : read.kind;
+};
 export const states = ({ events }: Process): string =>
   events.flatMap((event) => (event.kind === 'overlay' ? [event.state] : [])).join(' ');
 

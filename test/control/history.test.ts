@@ -3,21 +3,13 @@ import { test } from 'node:test';
 import { halt, purge, suppress } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_LINE, MAX_PURGES } from '../../src/control/document.ts';
 import { compareHistories, descendant, merge } from '../../src/control/merge.ts';
-import { beginOverlay, type OverlayRequest } from '../../src/control/overlay.ts';
-import { createHarness } from './harness.ts';
+import { beginOverlay } from '../../src/control/overlay.ts';
+import { ASKED, createHarness } from './harness.ts';
 import { after, type Step } from './random-document.ts';
 
 const changes = (count: number, name: string): Step[] =>
   Array.from({ length: count }, (_, index) => (one) => suppress(one, [`${name}-${index % 20}`], 1));
-const overlay: OverlayRequest = {
-  drill: 'd',
-  owner: 'o',
-  leaseMs: 3000,
-  mode: 'drop',
-  ranges: [],
-  blackout: false,
-  cohorts: [],
-};
+const overlay = { ...ASKED, drill: 'd', ranges: [] };
 
 test('older and newer are decided by ancestors, not by revisions', () => {
   const start = after(changes(3, 'c'));

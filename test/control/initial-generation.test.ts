@@ -4,10 +4,9 @@ import { purge, raiseFloors, suppress, withInitialGeneration } from '../../src/c
 import { emptyDocument, MAX_GENERATION } from '../../src/control/document.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
-import { createHarness, type Process } from './harness.ts';
+import { createHarness, type Process, WHOLE } from './harness.ts';
 
 const HOUR_MS = 3_600_000;
-const WHOLE = [{ from: 0, to: 10_000 }];
 const clock = createFakeClock();
 const judge = ({ control }: Process, generation: number): string =>
   control.rules.judge(entryOf(clock, { generation, resultIds: ['banned'] }), {

@@ -7,20 +7,11 @@ import { createFakeClock } from '../fakes/clock.ts';
 const counted = (live: number, rank: number): StoreBeat => ({ kind: 'fleet', live, rank, ids: [] });
 const AWAY: StoreBeat = { kind: 'fault', fault: 'store-down' };
 
-interface Harness {
-  readonly fleet: Membership;
-  readonly calls: string[];
-  /** Sets the reply of the store. */
-  readonly replies: (beat: StoreBeat | Promise<StoreBeat>) => void;
-  /** Lets seconds pass, with one heartbeat in each. */
-  readonly pass: (seconds: number) => Promise<void>;
-}
-
 const settled = async (): Promise<void> => {
   for (let i = 0; i < 5; i += 1) await Promise.resolve();
 };
 
-function harness(t: TestContext, first: StoreBeat | Promise<StoreBeat> = counted(1, 0)): Harness {
+function harness(t: TestContext, first: StoreBeat | Promise<StoreBeat> = counted(1, 0)) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const calls: string[] = [];
@@ -39,10 +30,12 @@ function harness(t: TestContext, first: StoreBeat | Promise<StoreBeat> = counted
   return {
     fleet,
     calls,
-    replies: (beat) => {
+    /** Sets the reply of the store. */
+    replies: (beat: typeof first): void => {
       answer = beat;
     },
-    pass: async (seconds) => {
+    /** Lets seconds pass, with one heartbeat in each. */
+    pass: async (seconds: number): Promise<void> => {
       await settled();
       for (let second = 0; second < seconds; second += 1) {
         clock.advance(1000);

@@ -1,29 +1,13 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Overlay } from '../../src/control/document.ts';
-import { createOverlayLease, type OverlayLease } from '../../src/control/overlay.ts';
+import { createOverlayLease } from '../../src/control/overlay.ts';
 import { createFakeClock } from '../fakes/clock.ts';
+import { ASKED } from './harness.ts';
 
-const OVERLAY: Overlay = {
-  drill: 'd',
-  owner: 'o',
-  leaseMs: 3000,
-  mode: 'drop',
-  floor: 2,
-  ranges: [],
-  blackout: false,
-  cohorts: [],
-};
+const OVERLAY: Overlay = { ...ASKED, drill: 'd', floor: 2, ranges: [] };
 
-interface Harness {
-  readonly lease: OverlayLease;
-  readonly changes: string[];
-  /** `agoMs`: the time since the read was sent. */
-  readonly reads: (renewals: number | undefined, agoMs?: number) => void;
-  readonly pass: (ms: number) => void;
-}
-
-function harness(t: TestContext): Harness {
+function harness(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const clock = createFakeClock();
   const changes: string[] = [];
@@ -31,8 +15,9 @@ function harness(t: TestContext): Harness {
   return {
     lease,
     changes,
-    reads: (renewals, agoMs = 0) => lease.noteRenewals(renewals, clock.monotonicMs() - agoMs),
-    pass: (ms) => {
+    /** `agoMs`: the time since the read was sent. */
+    reads: (renewals: number | undefined, agoMs = 0): void => lease.noteRenewals(renewals, clock.monotonicMs() - agoMs),
+    pass: (ms: number): void => {
       clock.advance(ms);
       t.mock.timers.tick(ms);
     },
@@ -68,17 +53,6 @@ test('a count that has fallen is no renewal, and a rise from there is one', (t) 
   reads(1);
   pass(100);
   assert.equal(lease.live(), undefined);
-});
-
-test('the first renewal in an empty store is a renewal', (t) => {
-  const { lease, reads, pass } = harness(t);
-  reads(57);
-  lease.track(OVERLAY);
-  pass(2000);
-  reads(undefined);
-  reads(1);
-  pass(2000);
-  assert.equal(lease.live(), OVERLAY);
 });
 
 test('a changed overlay is live at once; another drill ends the one before; an end is reported once', (t) => {

@@ -10,16 +10,10 @@ import {
   tagOf,
 } from '../../src/control/document.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
-import { createHarness, type Harness, type Process } from './harness.ts';
+import { createHarness, type Harness, hides, kinds, type Process, storedTag } from './harness.ts';
 
-const hides = ({ control }: Process, id = 'banned'): boolean => control.rules.hides()?.(id) === true;
-const kinds = ({ events }: Process): string[] => events.map(({ kind }) => kind);
 const planted = (fields: Partial<ControlDocument>) =>
   encodeDocument({ ...emptyDocument, revision: 1, stamp: 'planted', ...fields });
-const storedTag = async (harness: Harness): Promise<string> => {
-  const read = await harness.settle(harness.store.read('goods', undefined, 0));
-  return read.kind === 'value' ? read.tag : read.kind;
-};
 
 /** A fleet in which one result is suppressed. */
 async function fleetOf(harness: Harness, size = 2): Promise<readonly [Process, ...Process[]]> {

@@ -30,7 +30,7 @@ const overlay = fc.record({
   drill,
   owner: fc.constant('someone'),
   leaseMs: fc.constant(3000),
-  mode: fc.constantFrom('refresh', 'drop', 'erase'),
+  mode: fc.constantFrom('refresh' as const, 'drop' as const, 'erase' as const),
   ranges: fc.array(anyRange, { maxLength: 2 }),
   blackout: fc.boolean(),
   cohorts: fc.array(ranges, { maxLength: 3 }),
@@ -50,107 +50,61 @@ const cutOver = fc.record({
   atMs,
 });
 
+/** A step with arbitrary arguments. */
+const step = <Args extends unknown[]>(
+  apply: (document: ControlDocument, ...args: Args) => ControlDocument,
+  ...args: { [Key in keyof Args]: fc.Arbitrary<Args[Key]> }
+): fc.Arbitrary<Step> =>
+  fc.tuple<Args>(...args).map(
+    (given): Step =>
+      (document) =>
+        apply(document, ...given),
+  );
+
+const by = 'someone';
+
 /** Any change of a shadow or a cut-over. One step takes a cut-over to its end, which single steps reach too rarely. */
 const anyPlacementStep: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(shadowId, fraction, reads, atMs, fc.integer({ min: 0, max: 1_000_000 })).map(
-    ([of, share, copies, at, forMs]): Step =>
-      (document) => {
-        const shadow = { id: of, candidate, fraction: share, reads: copies, by: 'someone', atMs: at };
-        return beginShadow(document, { ...shadow, untilMs: at + forMs }, at);
-      },
+  step(
+    (document, of, share, copies, at, forMs) => {
+      const shadow = { id: of, candidate, fraction: share, reads: copies, by, atMs: at };
+      return beginShadow(document, { ...shadow, untilMs: at + forMs }, at);
+    },
+    shadowId,
+    fraction,
+    reads,
+    atMs,
+    fc.integer({ min: 0, max: 1_000_000 }),
   ),
-  fc.tuple(shadowId, fraction).map(
-    ([of, share]): Step =>
-      (document) =>
-        changeShadow(document, of, { fraction: share }),
+  step((document, of, share) => changeShadow(document, of, { fraction: share }), shadowId, fraction),
+  step(endShadow, shadowId),
+  step(prepareCutOver, cutOver),
+  step(commitCutOver, cutOverId, atMs),
+  step(cancelPrepared, cutOverId),
+  step((document, of, at) => reverseCutOver(document, { id: of, by, atMs: at }), cutOverId, atMs),
+  step(
+    (document, asked, isSettled) => {
+      const committed = commitCutOver(prepareCutOver(document, asked), asked.id, asked.atMs);
+      return isSettled ? settle(committed, asked.id) : committed;
+    },
+    cutOver,
+    fc.boolean(),
   ),
-  shadowId.map(
-    (of): Step =>
-      (document) =>
-        endShadow(document, of),
-  ),
-  cutOver.map(
-    (asked): Step =>
-      (document) =>
-        prepareCutOver(document, asked),
-  ),
-  fc.tuple(cutOverId, atMs).map(
-    ([of, at]): Step =>
-      (document) =>
-        commitCutOver(document, of, at),
-  ),
-  cutOverId.map(
-    (of): Step =>
-      (document) =>
-        cancelPrepared(document, of),
-  ),
-  fc.tuple(cutOverId, atMs).map(
-    ([of, at]): Step =>
-      (document) =>
-        reverseCutOver(document, { id: of, by: 'someone', atMs: at }),
-  ),
-  fc.tuple(cutOver, fc.boolean()).map(
-    ([asked, isSettled]): Step =>
-      (document) => {
-        const committed = commitCutOver(prepareCutOver(document, asked), asked.id, asked.atMs);
-        return isSettled ? settle(committed, asked.id) : committed;
-      },
-  ),
-  cutOverId.map(
-    (of): Step =>
-      (document) =>
-        settle(document, of),
-  ),
+  step(settle, cutOverId),
   fc.constant<Step>(clearPlacement),
 );
 
 /** Any change of an operator or a drill. */
 export const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  fc.tuple(ranges, atMs).map(
-    ([on, at]): Step =>
-      (document) =>
-        raiseFloors(document, on, at),
-  ),
-  fc.tuple(ranges, atMs).map(
-    ([on, at]): Step =>
-      (document) =>
-        raiseFreshFloors(document, on, at, `index ${at}`),
-  ),
-  fc.tuple(id, atMs).map(
-    ([text, at]): Step =>
-      (document) =>
-        purge(document, text, at),
-  ),
-  fc.tuple(fc.array(id), atMs).map(
-    ([ids, at]): Step =>
-      (document) =>
-        suppress(document, ids, at),
-  ),
-  fc.array(id).map(
-    (ids): Step =>
-      (document) =>
-        lift(document, ids),
-  ),
-  overlay.map(
-    (asked): Step =>
-      (document) =>
-        beginOverlay(document, asked as Parameters<typeof beginOverlay>[1]),
-  ),
-  fc.tuple(drill, ranges).map(
-    ([of, on]): Step =>
-      (document) =>
-        changeOverlay(document, of, { ranges: on }),
-  ),
-  drill.map(
-    (of): Step =>
-      (document) =>
-        endOverlay(document, of),
-  ),
-  atMs.map(
-    (at): Step =>
-      (document) =>
-        halt(document, { reason: 'enough', by: 'someone', atMs: at }),
-  ),
+  step(raiseFloors, ranges, atMs),
+  step((document, on, at) => raiseFreshFloors(document, on, at, `index ${at}`), ranges, atMs),
+  step(purge, id, atMs),
+  step(suppress, fc.array(id), atMs),
+  step(lift, fc.array(id)),
+  step(beginOverlay, overlay),
+  step((document, of, on) => changeOverlay(document, of, { ranges: on }), drill, ranges),
+  step(endOverlay, drill),
+  step((document, at) => halt(document, { reason: 'enough', by, atMs: at }), atMs),
   fc.constant<Step>(liftHalt),
   { weight: 5, arbitrary: anyPlacementStep },
 );

@@ -4,12 +4,10 @@ import { createSigning, type SigningKeys, seal } from '../../src/cache/signing.t
 import { lift, suppress } from '../../src/control/changes.ts';
 import { encodeDocument } from '../../src/control/document-codec.ts';
 import { descendant } from '../../src/control/merge.ts';
-import { createHarness, type Harness, type Process } from './harness.ts';
+import { createHarness, type Harness, hides, kinds, type Process } from './harness.ts';
 
 const [OLD, NEW, FOREIGN] = ['o'.repeat(32), 'n'.repeat(32), 'f'.repeat(32)];
 const KEYS: SigningKeys = { key: OLD, required: true };
-const hides = ({ control }: Process, id = 'banned'): boolean => control.rules.hides()?.(id) === true;
-const kinds = ({ events }: Process): string[] => events.map(({ kind }) => kind);
 const stored = async (harness: Harness): Promise<string> => {
   const read = await harness.settle(harness.store.read('goods', undefined, 0));
   return read.kind === 'value' ? read.value.toString() : read.kind;

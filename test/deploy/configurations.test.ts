@@ -3,7 +3,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readPlan } from '../../loadtest/stack/plan.ts';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { loadSettings, settingsWarnings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
@@ -60,22 +59,6 @@ test('no shipped file holds a token or a default for one', () => {
       name,
     );
   }
-});
-
-test('the local stack has its own token, unless ADMIN_TOKEN is set', () => {
-  assert.match(readPlan({}).adminToken, /^[!-~]{20,}$/);
-  assert.equal(readPlan({ ADMIN_TOKEN: 'a-token-of-mine-alone' }).adminToken, 'a-token-of-mine-alone');
-  assert.throws(() => readPlan({ ADMIN_TOKEN: 'choose-one' }), /ADMIN_TOKEN: .*20 to 512/);
-});
-
-test('every serpcache process of the local stack uses Manticore when that is chosen', () => {
-  const { engine, replicas } = readPlan({}, 2, 'manticore');
-  assert.equal(engine, 'manticore');
-  assert.deepEqual(
-    replicas.map(({ env }) => env),
-    [{ LOCAL_ENGINE: 'manticore' }, { LOCAL_ENGINE: 'manticore' }],
-  );
-  assert.throws(() => readPlan({}, 1, 'solr'), /sphinx or manticore/);
 });
 
 test('deploy/production.example.yaml loads with the variables it names, and needs each of them', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { clientOf, searchPath, startFleet, startFront } from '../../deploy/check/nginx-service.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { DEFAULT_LIMITS } from '../../src/http/transport/listener.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const text = readFileSync(join(root, 'deploy', 'nginx', 'serpcache.conf'), 'utf8');
@@ -23,8 +23,7 @@ function secondsOf(directive: string): readonly number[] {
 }
 
 test('nginx starts with its file in deploy, and answers the second search out of its cache', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-nginx-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const fleet = await startFleet(folder);
   t.after(fleet.stop);
   const front = await startFront({ folder, upstreamPorts: fleet.ports });

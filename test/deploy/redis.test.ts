@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { Redis } from 'ioredis';
@@ -23,15 +22,10 @@ import {
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../loadtest/stack/redis-node.ts';
+import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 
 const USERS = [...textOf('users.acl').matchAll(/^user (\S+) off/gm)].map(([, name = '']) => name);
-
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-deploy-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  return folder;
-}
 
 function clientAs(t: TestContext, port: number, user?: { readonly username: string; readonly password: string }) {
   const client = new Redis({
@@ -111,11 +105,20 @@ test('the backlog holds a mebibyte a second for a minute, and less than a replic
   assert.ok(backlogBytes({ bytesPerSecond: 2 ** 21, outageSeconds: 60 }) > size);
 });
 
+/** Commands beyond the rights of serpcache. */
+const REFUSED = `
+  FLUSHALL, FLUSHDB, KEYS *, CONFIG GET *, CONFIG SET dir /tmp, CLUSTER RESET, CLIENT LIST, CLIENT KILL TYPE normal,
+  ACL LIST, SCRIPT FLUSH, FUNCTION FLUSH, REPLICAOF NO ONE, MODULE LIST, MONITOR, PUBLISH sc1:a x, SAVE, SHUTDOWN NOSAVE,
+  SWAPDB 0 1, GET another:service, GET scx:a, STRLEN another:service, SET another:service x, UNLINK another:service
+`
+  .split(',')
+  .map((command) => command.trim().split(' '));
+
 // Each has its own servers.
 describe('over real servers', { concurrency: 3 }, () => {
   for (const flavour of ['redis', 'valkey'] as const) {
     test(`${flavour} loads users.acl as it is, and answers nobody`, async (t) => {
-      const folder = folderOf(t);
+      const folder = temporaryFolder(t);
       const [port = 0] = await freePorts(1);
       copyFileSync(pathOf('users.acl'), join(folder, 'users.acl'));
       const server = await startProcess({
@@ -138,7 +141,7 @@ describe('over real servers', { concurrency: 3 }, () => {
   }
 
   test('the user of serpcache is refused everything beyond its rights', async (t) => {
-    const folder = folderOf(t);
+    const folder = temporaryFolder(t);
     const users = openUsers('users.acl', folder);
     const { nodes, stop } = await startStandalone({
       flavour: 'redis',
@@ -153,29 +156,7 @@ describe('over real servers', { concurrency: 3 }, () => {
     assert.equal(await client.set('sc1:a', '1'), 'OK');
     assert.equal(await client.set('sc2:a', '1'), 'OK', 'the next entry version');
     for (const [name = '', ...words] of [
-      ['FLUSHALL'],
-      ['FLUSHDB'],
-      ['KEYS', '*'],
-      ['CONFIG', 'GET', '*'],
-      ['CONFIG', 'SET', 'dir', '/tmp'],
-      ['CLUSTER', 'RESET'],
-      ['CLIENT', 'LIST'],
-      ['CLIENT', 'KILL', 'TYPE', 'normal'],
-      ['ACL', 'LIST'],
-      ['SCRIPT', 'FLUSH'],
-      ['FUNCTION', 'FLUSH'],
-      ['REPLICAOF', 'NO', 'ONE'],
-      ['MODULE', 'LIST'],
-      ['MONITOR'],
-      ['PUBLISH', 'sc1:a', 'x'],
-      ['SAVE'],
-      ['SHUTDOWN', 'NOSAVE'],
-      ['SWAPDB', 0, 1],
-      ['GET', 'another:service'],
-      ['GET', 'scx:a'],
-      ['STRLEN', 'another:service'],
-      ['SET', 'another:service', 'x'],
-      ['UNLINK', 'another:service'],
+      ...REFUSED,
       ['EVAL', "return redis.call('GET', KEYS[1])", 1, 'another:service'],
       ['EVAL', "return redis.call('GET', 'another:service')", 1, 'sc1:a'],
       ['EVAL', "return redis.call('FLUSHALL')", 1, 'sc1:a'],
@@ -187,7 +168,7 @@ describe('over real servers', { concurrency: 3 }, () => {
   });
 
   test('a replica copies as its own user, which may do nothing else, and leaves no file behind', async (t) => {
-    const folder = folderOf(t);
+    const folder = temporaryFolder(t);
     const users = openUsers('users.acl', folder);
     const operator = operatorOf(users.passwords);
     const [masterPort = 0, replicaPort = 0] = await freePorts(2);

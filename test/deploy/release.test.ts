@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { buildPackage } from '../../deploy/release/build.ts';
@@ -15,7 +14,7 @@ import {
   shrinkwrap,
 } from '../../deploy/release/dependencies.ts';
 import { statedVersions } from '../../deploy/release/version.ts';
-import { ENTRY_VERSION } from '../../src/cache/codec.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const text = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
@@ -34,8 +33,7 @@ const CHANGES = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One thing.\n\n
 
 /** A repository of git with the files that a release writes. */
 function repository(t: TestContext) {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-release-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   for (const file of ['package.json', 'package-lock.json', 'README.md', 'deploy/helm/serpcache/Chart.yaml']) {
     cpSync(join(root, file), join(folder, file));
   }
@@ -131,8 +129,7 @@ test('a release that git refuses leaves the files as they were', (t) => {
 });
 
 test('no package is built over a folder that is something else', async (t) => {
-  const out = mkdtempSync(join(tmpdir(), 'serpcache-package-'));
-  t.after(() => rmSync(out, { recursive: true, force: true }));
+  const out = temporaryFolder(t);
   mkdirSync(join(out, 'serpcache'));
   writeFileSync(join(out, 'serpcache', 'mine'), '');
   await assert.rejects(buildPackage({ root, out }), /is there and is no earlier package/);
@@ -168,14 +165,4 @@ test('the package names no script and no development dependency, and pins what t
   assert.ok(names.includes('node_modules/fastify') && !names.includes('node_modules/typescript'));
   assert.equal(names.length, 1 + productionPackages(lockfile).length);
   assert.deepEqual(packages[''].dependencies, manifest.dependencies);
-});
-
-test('the page of releases names the versions of entries and control documents that the code has', () => {
-  const page = text('deploy', 'release', 'README.md');
-  const codec = text('src', 'control', 'document-codec.ts');
-  const formats = ['FORMAT', 'PLACEMENT_FORMAT'].map(
-    (name) => new RegExp(`^const ${name} = (\\d+);`, 'm').exec(codec)?.[1],
-  );
-  assert.match(page, new RegExp(`\\| entry version ${ENTRY_VERSION} \\|`));
-  assert.match(page, new RegExp(`\\| control formats ${formats.join(' and ')} \\|`));
 });

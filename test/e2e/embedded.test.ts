@@ -83,7 +83,7 @@ test('a catalogue of the user is indexed by one command and searched', async () 
   writeFileSync(file, `${rows.join('\n')}\n`);
   writeFileSync(config, `domains:\n${domains}`);
   const env = { SERPCACHE_CONFIG: config };
-  const indexed = await cli(['index', 'bikes', file], env);
+  const indexed = await run(['src/cli.ts', 'index', 'bikes', file], env);
   assert.equal(indexed.code, 0, indexed.stderr);
   assert.match(indexed.stdout, /50 documents indexed for bikes/);
   const own = await startService(domains);
@@ -95,7 +95,7 @@ test('a catalogue of the user is indexed by one command and searched', async () 
   }
 
   writeFileSync(file, `${rows.slice(0, 3).join('\n')}\n{"id":"x"}\n`);
-  const bad = await cli(['index', 'bikes', file], env);
+  const bad = await run(['src/cli.ts', 'index', 'bikes', file], env);
   assert.equal(bad.code, 3);
   assert.match(bad.stderr, /own\.ndjson.*4.*title/s);
 });
@@ -129,19 +129,9 @@ test('an address that cannot be bound is named by its variable, and the service 
   }
 });
 
-interface Ended {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function cli(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
-  return run(['src/cli.ts', ...args], env);
-}
-
-function run(args: readonly string[], env: Record<string, string>): Promise<Ended> {
+function run(args: readonly string[], env: Record<string, string>) {
   const cwd = join(import.meta.dirname, '../..');
-  return new Promise((resolve) => {
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
     execFile(process.execPath, [...args], { cwd, env: { ...process.env, ...env } }, (error, stdout, stderr) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr });
     });

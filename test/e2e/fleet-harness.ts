@@ -1,40 +1,17 @@
 import { join } from 'node:path';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { startCluster } from '../../loadtest/stack/redis.ts';
-import { type RedisNode, startRedisNode } from '../../loadtest/stack/redis-node.ts';
+import { startRedisNode } from '../../loadtest/stack/redis-node.ts';
 import { sampleGoods, startSearchd } from '../../loadtest/stack/sphinx.ts';
 import { queriesOf } from '../../loadtest/traffic/queries.ts';
 import { buildWithResources, waitUntilReady } from '../faults/harness.ts';
 import type { ServiceProcess } from '../faults/service.ts';
 import { until } from '../until.ts';
-import { createOperator, type Operator } from './operator-harness.ts';
+import { createOperator } from './operator-harness.ts';
 import { ask } from './service-harness.ts';
 
-/** Processes with one Redis Cluster, one searchd, and a small store for control documents. */
-export interface Fleet {
-  readonly members: readonly [Member, Member];
-  /** Not started yet. */
-  readonly spare: Member;
-  readonly nodes: readonly RedisNode[];
-  readonly controlNode: RedisNode;
-  /** A Valkey server that every process declares as the candidate `valkey`; absent unless it was asked for. */
-  readonly candidate?: RedisNode;
-  readonly texts: readonly string[];
-  readonly stop: () => Promise<void>;
-}
-
-export interface Member {
-  readonly service: ServiceProcess;
-  readonly operator: Operator;
-  /** Starts it again; resolves when it accepts connections. */
-  readonly start: () => Promise<void>;
-  /** The `Cache-Status` of one search; the problem when it is refused. */
-  readonly cacheStatusOf: (text: string, more?: string) => Promise<string>;
-  /** @throws when it is refused */
-  readonly page: (text: string, more?: string) => Promise<{ readonly total: number; readonly ids: readonly string[] }>;
-  /** Since its start. */
-  readonly engineCalls: () => Promise<number>;
-}
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
+export type Member = ReturnType<typeof memberOf>;
 
 export async function engineCallsOf(members: readonly Member[]): Promise<number> {
   return (await Promise.all(members.map((member) => member.engineCalls()))).reduce((sum, each) => sum + each, 0);
@@ -50,8 +27,11 @@ const CONCURRENT_SEARCHES = 5;
 /** A search with several pages of results. */
 export const BROAD = 'диван';
 
-/** @param candidates further candidates beside `valkey`, by name; absent: the domain declares none. */
-export function startFleet(candidates?: Readonly<Record<string, object>>): Promise<Fleet> {
+/**
+ * Processes with one Redis Cluster, one searchd, and a small store for control documents.
+ * @param candidates further candidates beside `valkey`, by name; absent: the domain declares none.
+ */
+export function startFleet(candidates?: Readonly<Record<string, object>>) {
   return buildWithResources('operate', async ({ directory, keep, services, stop }) => {
     const goods = sampleGoods(DOCUMENTS);
     const [port = 0, candidatePort = 0] = await freePorts(2);
@@ -97,7 +77,17 @@ export function startFleet(candidates?: Readonly<Record<string, object>>): Promi
     await Promise.all(members.map(({ service }) => waitUntilReady(service)));
     const { repeated } = queriesOf(goods.documents, REPEATED);
     const texts = repeated.filter((text) => text !== BROAD);
-    return { members, spare, nodes, controlNode, candidate, texts, stop };
+    return {
+      members,
+      /** Not started yet. */
+      spare,
+      nodes,
+      controlNode,
+      /** A Valkey server that every process declares as the candidate `valkey`; absent unless it was asked for. */
+      candidate,
+      texts,
+      stop,
+    };
   });
 }
 
@@ -146,22 +136,26 @@ export function configurationOf(
   });
 }
 
-export function memberOf(service: ServiceProcess, config: string): Member {
+export function memberOf(service: ServiceProcess, config: string) {
   return {
     service,
     operator: createOperator({ adminUrl: service.adminUrl, token: TOKEN }),
+    /** Starts it again; resolves when it accepts connections. */
     start: () => service.start(config),
-    page: async (text, more = '') => {
+    /** @throws when it is refused */
+    page: async (text: string, more = ''): Promise<{ readonly total: number; readonly ids: readonly string[] }> => {
       const { status, body } = await ask(service, text, more);
       if (status !== 200) throw new Error(`${text}: ${body}`);
       const { total, results } = JSON.parse(body) as { total: number; results: readonly { id: string }[] };
       return { total, ids: results.map(({ id }) => id) };
     },
-    cacheStatusOf: async (text, more = '') => {
+    /** The `Cache-Status` of one search; the problem when it is refused. */
+    cacheStatusOf: async (text: string, more = ''): Promise<string> => {
       const { status, cacheStatus, body } = await ask(service, text, more);
       return status === 200 ? cacheStatus : body;
     },
-    engineCalls: () => service.metric('serpcache_engine_calls_total'),
+    /** Since its start. */
+    engineCalls: (): Promise<number> => service.metric('serpcache_engine_calls_total'),
   };
 }
 

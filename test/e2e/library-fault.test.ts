@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { loadSettings } from '../../src/config/load.ts';
 import { startRespServer } from '../fakes/resp-server.ts';
 import { buildSmallIndex } from '../fakes/small-service.ts';
+import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 import { startService } from './service-harness.ts';
 
@@ -28,8 +28,7 @@ DataHandler.prototype.returnReply = function (reply) {
 
 /** The service over a store whose answers to GET are faults of that file. */
 async function start(t: TestContext, file: string, how: How = 'throw') {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-fault-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const store = await startRespServer();
   t.after(store.stop);
   store.answer(([command]) => (command === 'GET' ? '+fault\r\n' : undefined));

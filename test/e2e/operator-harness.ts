@@ -11,22 +11,7 @@ import { systemClock } from '../../src/runtime.ts';
 import type { Outcome } from '../../src/search/outcome.ts';
 import { LIMIT_MS } from '../until.ts';
 
-/**
- * An operator of one process, with the real CLI in a process of its own and with the admin API. A command ends by itself
- * when the service of its test is stopped.
- */
-export interface Operator {
-  /** Runs it to its end. */
-  readonly cli: (...words: readonly string[]) => Promise<CliEnd>;
-  readonly start: (...words: readonly string[]) => RunningCli;
-  readonly get: <T>(path: string) => Promise<T>;
-  readonly post: (path: string, body: unknown, token?: string) => Promise<Answered>;
-  readonly page: (path: string) => Promise<Response>;
-  readonly control: (domain: string) => Promise<ControlSummary>;
-  readonly journal: (id: string) => Promise<Journal>;
-  /** Newest first. */
-  readonly audit: () => Promise<readonly RecordedEntry[]>;
-}
+export type Operator = ReturnType<typeof createOperator>;
 
 export interface Answered {
   readonly status: number;
@@ -41,12 +26,6 @@ export interface CliEnd {
   readonly err: string;
 }
 
-export interface RunningCli {
-  readonly lines: () => readonly Line[];
-  readonly signal: (signal: NodeJS.Signals) => void;
-  readonly ended: Promise<CliEnd>;
-}
-
 export interface OperatorOptions {
   readonly adminUrl: string;
   /** Undefined for an operator without a token. */
@@ -55,8 +34,12 @@ export interface OperatorOptions {
 
 const CLI = join(import.meta.dirname, '..', '..', 'src', 'cli.ts');
 
-export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
-  const start: Operator['start'] = (...words) => {
+/**
+ * An operator of one process, with the real CLI in a process of its own and with the admin API. A command ends by itself
+ * when the service of its test is stopped.
+ */
+export function createOperator({ adminUrl, token }: OperatorOptions) {
+  const start = (...words: readonly string[]) => {
     const child = spawn(process.execPath, [CLI, ...words, '--admin', adminUrl, '--json'], {
       // A folder without a configuration.
       cwd: tmpdir(),
@@ -79,8 +62,8 @@ export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
         .map((line) => JSON.parse(line));
     return {
       lines,
-      signal: (signal) => child.kill(signal),
-      ended: new Promise((resolve) => child.once('close', (code) => resolve({ code, lines: lines(), err }))),
+      signal: (signal: NodeJS.Signals) => child.kill(signal),
+      ended: new Promise<CliEnd>((resolve) => child.once('close', (code) => resolve({ code, lines: lines(), err }))),
     };
   };
   const authorized = (given: string | undefined): Readonly<Record<string, string>> =>
@@ -93,10 +76,11 @@ export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
   };
 
   return {
-    cli: (...words) => start(...words).ended,
+    /** Runs it to its end. */
+    cli: (...words: readonly string[]) => start(...words).ended,
     start,
     get,
-    post: async (path, body, given = token) => {
+    post: async (path: string, body: unknown, given = token): Promise<Answered> => {
       const response = await fetch(`${adminUrl}${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', ...authorized(given === '' ? undefined : given) },
@@ -105,7 +89,7 @@ export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
       return { status: response.status, body: (await response.json()) as Answered['body'] };
     },
     page,
-    control: async (domain) => {
+    control: async (domain: string): Promise<ControlSummary> => {
       const { domains } = await get<{ domains: readonly { domain: string; control: ControlSummary }[] }>(
         '/admin/domains',
       );
@@ -113,16 +97,13 @@ export function createOperator({ adminUrl, token }: OperatorOptions): Operator {
       if (found === undefined) throw new Error(`no domain ${domain}`);
       return found.control;
     },
-    journal: (id) => get<Journal>(`/admin/drills/${id}`),
+    journal: (id: string) => get<Journal>(`/admin/drills/${id}`),
+    /** Newest first. */
     audit: async () => (await get<{ entries: readonly RecordedEntry[] }>('/admin/audit?limit=1000')).entries,
   };
 }
 
-/** User traffic: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. */
-export interface Traffic {
-  readonly answers: readonly TrafficAnswer[];
-  readonly stop: () => Promise<void>;
-}
+export type Traffic = Awaited<ReturnType<typeof startTraffic>>;
 
 export interface TrafficAnswer {
   readonly sentMs: number;
@@ -141,8 +122,11 @@ export interface TrafficOptions {
   readonly ratePerSecond?: number;
 }
 
-/** Resolves after every text was searched once in each process, so that the cache is warm when the traffic begins. */
-export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
+/**
+ * User traffic: repeated searches to each process in turn, at a fixed rate that does not depend on the answers. Resolves
+ * after every text was searched once in each process, so that the cache is warm when the traffic begins.
+ */
+export async function startTraffic(options: TrafficOptions) {
   const { urls, domain, texts, ratePerSecond = 60 } = options;
   const clients = urls.map((baseUrl) => createClient({ baseUrl, patienceMs: LIMIT_MS, maxConnections: 64 }));
   const answers: TrafficAnswer[] = [];
@@ -161,7 +145,7 @@ export async function startTraffic(options: TrafficOptions): Promise<Traffic> {
   const loop = openLoop({ ratePerSecond, random: Math.random, send });
   return {
     answers,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       loop.stop();
       await loop.ended;
       for (const client of clients) client.close();

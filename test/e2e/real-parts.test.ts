@@ -151,11 +151,7 @@ eachServer((name, server) => {
   });
 });
 
-interface Readiness {
-  readonly status: string;
-  readonly domains: readonly { readonly control: string }[];
-}
-
-async function readiness({ url }: Pick<Service, 'url'>): Promise<Readiness> {
-  return (await (await fetch(`${url}/readyz`)).json()) as Readiness;
+async function readiness({ url }: Pick<Service, 'url'>) {
+  const body = (await fetch(`${url}/readyz`)).json();
+  return body as Promise<{ readonly status: string; readonly domains: readonly { readonly control: string }[] }>;
 }

@@ -16,21 +16,13 @@ export const demoGoods = (directory: string): Readonly<Record<string, unknown>> 
 /** The same as the `domains:` of a configuration. */
 export const demoDomains = (directory: string): string => `  goods: ${JSON.stringify(demoGoods(directory))}\n`;
 
-/** `src/main.ts` in a process of its own, as operators run it. */
-export interface Service {
-  readonly url: string;
-  readonly adminUrl: string;
-  /** Its working directory. */
-  readonly directory: string;
-  readonly process: () => RunningProcess;
-  /** Stops it gracefully and starts it again on the same ports: only L1 is lost. */
-  readonly restart: () => Promise<void>;
-  readonly log: () => string;
-  readonly stop: () => Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** @param domains the `domains:` part of the configuration, as YAML indented by two. */
-export async function startService(domains: string, env: Readonly<Record<string, string>> = {}): Promise<Service> {
+/**
+ * `src/main.ts` in a process of its own, as operators run it.
+ * @param domains the `domains:` part of the configuration, as YAML indented by two.
+ */
+export async function startService(domains: string, env: Readonly<Record<string, string>> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'serpcache-e2e-'));
   const config = join(directory, 'config.yaml');
   const logFile = join(directory, 'serpcache.log');
@@ -52,35 +44,26 @@ export async function startService(domains: string, env: Readonly<Record<string,
   return {
     url: `http://127.0.0.1:${port}`,
     adminUrl: `http://127.0.0.1:${adminPort}`,
+    /** Its working directory. */
     directory,
     process: () => running,
-    restart: async () => {
+    /** Stops it gracefully and starts it again on the same ports: only L1 is lost. */
+    restart: async (): Promise<void> => {
       await running.stop();
       running = await start();
     },
     log: () => readFileSync(logFile, 'utf8'),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       await running.stop();
       rmSync(directory, { recursive: true, force: true });
     },
   };
 }
 
-export interface Reply {
-  readonly status: number;
-  readonly cacheStatus: string;
-  readonly etag: string | null;
-  readonly headers: Headers;
-  readonly body: string;
-}
+export type Reply = Awaited<ReturnType<typeof ask>>;
 
 /** One search. `more` is further parameters, as in a URL. */
-export async function ask(
-  service: Pick<Service, 'url'>,
-  q: string,
-  more = '',
-  headers: Record<string, string> = {},
-): Promise<Reply> {
+export async function ask(service: Pick<Service, 'url'>, q: string, more = '', headers: Record<string, string> = {}) {
   const response = await fetch(`${service.url}/search?q=${encodeURIComponent(q)}${more}`, { headers });
   const body = await response.text();
   return {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import { makeFullFifo } from '../fakes/fifo.ts';
 import { buildSmallIndex } from '../fakes/small-service.ts';
+import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 
 const ADMIN_TOKEN = 'the-token-of-this-test';
@@ -50,14 +50,8 @@ domains:
   return { running, asked, adminPort, log: () => readFileSync(join(folder, 'log'), 'utf8') };
 }
 
-function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-output-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 test('searches, health, changes and SIGTERM work while nobody reads standard output, standard error and the audit file', async (t) => {
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   for (const name of ['output', 'audit']) makeFullFifo(t, join(folder, name));
   const { running, asked, adminPort } = await start(t, folder, '>output 2>&1');
   for (let search = 0; search < 60; search += 1) assert.equal(await asked(`/search?q=${search % 30}`), 200);
@@ -73,7 +67,7 @@ test('searches, health, changes and SIGTERM work while nobody reads standard out
 });
 
 test('SIGHUP is ignored with a line in the log, also while the disk of standard error is full', async (t) => {
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   const { running, asked, log } = await start(t, folder, '2>/dev/full');
   running.signal('SIGHUP');
   await until('the line', () => log().includes('signal ignored'));
@@ -85,7 +79,7 @@ test('SIGHUP is ignored with a line in the log, also while the disk of standard 
 });
 
 test('a service whose terminal is closed drains and ends', async (t) => {
-  const folder = folderOf(t);
+  const folder = temporaryFolder(t);
   // `script` runs the command in a terminal of its own; without `script`, the terminal is gone.
   const { running, log } = await start(t, folder, '>log 2>&1', true);
   assert.doesNotMatch(log(), /leaving/);

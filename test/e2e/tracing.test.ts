@@ -10,8 +10,7 @@ import { type ReceivedSpan, startCollector } from '../tracing/collector.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'serpcache-traced-'));
 const stack = new AsyncDisposableStack();
-const collector = await startCollector();
-stack.defer(collector.close);
+const collector = await startCollector({ after });
 let urls = { publicUrl: '', adminUrl: '' };
 /** Sends the spans that have ended. */
 let flush = async (): Promise<void> => {};

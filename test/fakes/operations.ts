@@ -1,3 +1,4 @@
+import { summaryOf } from '../../src/control/control.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
@@ -40,19 +41,11 @@ export function createFakeOperations(options: {
   );
 
   const lookAt = (domain: string, operations: DomainOperations, seconds: number | undefined): DomainLook => {
-    const document = operations.control.document();
-    const state = operations.control.state();
     return {
       domain,
       figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds, undefined, 0),
       status: fakeStatus(domain),
-      control: {
-        ...state,
-        halted: document.halted !== undefined,
-        suppressed: document.suppressed.length,
-        purges: document.purges.length,
-        ranges: document.ranges.length,
-      },
+      control: summaryOf(operations.control),
     };
   };
 

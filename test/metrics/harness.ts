@@ -61,6 +61,8 @@ export const CONTROL: ControlSummary = {
   purges: 2,
   ranges: 1,
   drill: { id: 'd', owner: 'a', flushed: 0.25, blackout: false },
+  shadow: undefined,
+  placement: undefined,
 };
 
 /** Metrics of a service of two domains, every part of which has something to tell. */
@@ -114,13 +116,7 @@ export const hit: RequestEvent = {
   durationMs: 0.06,
 };
 
-/** A page in Prometheus' text format, parsed more strictly than a scraper does. */
-export interface Exposition {
-  readonly types: ReadonlyMap<string, string>;
-  readonly samples: readonly ExpositionSample[];
-  /** The value of the series with exactly these labels. */
-  readonly value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
-}
+export type Exposition = ReturnType<typeof parseExposition>;
 
 interface ExpositionSample {
   readonly name: string;
@@ -131,8 +127,11 @@ interface ExpositionSample {
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (NaN|[+-]Inf|[0-9.eE+-]+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
-/** @throws on a malformed line, a sample without a type, and a duplicate series. */
-export function parseExposition(text: string): Exposition {
+/**
+ * A page in Prometheus' text format, parsed more strictly than a scraper does.
+ * @throws on a malformed line, a sample without a type, and a duplicate series.
+ */
+export function parseExposition(text: string) {
   const types = new Map<string, string>();
   const samples: ExpositionSample[] = [];
   const seen = new Set<string>();
@@ -155,7 +154,12 @@ export function parseExposition(text: string): Exposition {
     samples.push({ name, labels, value: value.endsWith('Inf') ? Number(`${value}inity`) : Number(value) });
   }
   const byIdentity = new Map(samples.map((sample) => [identify(sample.name, sample.labels), sample.value]));
-  return { types, samples, value: (name, labels = {}) => byIdentity.get(identify(name, labels)) };
+  return {
+    types,
+    samples,
+    /** The value of the series with exactly these labels. */
+    value: (name: string, labels: Readonly<Record<string, string>> = {}) => byIdentity.get(identify(name, labels)),
+  };
 }
 
 function parseLabels(text: string): Record<string, string> {

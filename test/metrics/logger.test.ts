@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { createLogger } from '../../src/metrics/logger.ts';
 import { makeFullFifo } from '../fakes/fifo.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const SERVICE = { service: 'serpcache', version: '1.2.3' };
 
@@ -30,11 +30,7 @@ function withLogger(program: string): readonly string[] {
 }
 
 /** Runs it; returns its output and its exit status. */
-function run(program: string): {
-  readonly lines: readonly string[];
-  readonly status: number | null;
-  readonly errors: string;
-} {
+function run(program: string) {
   const { stdout, stderr, status } = spawnSync(process.execPath, withLogger(program), { encoding: 'utf8' });
   return { lines: stdout.split('\n').filter((line) => line !== ''), status, errors: stderr };
 }
@@ -131,8 +127,7 @@ test('a logger does not keep the process alive', () => {
 
 test('lines that a stalled reader does not take are dropped and counted, and it reads the count when it is back', async (t) => {
   const WRITTEN = 20_000;
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-log-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   const fifo = join(folder, 'output');
   makeFullFifo(t, fifo);
   const program = `for (let line = 0; line < ${WRITTEN}; line += 1) log.info({ line, text: 'x'.repeat(100) });

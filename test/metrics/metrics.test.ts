@@ -10,110 +10,57 @@ test('the page has every metric with its name and type', async (context) => {
   const { contentType } = await metrics.text();
   assert.equal(contentType, 'text/plain; version=0.0.4; charset=utf-8');
   const { types } = await scrape(metrics);
+  // The type and the beginning of the names, and their ends.
   const expected = {
-    nodejs_eventloop_busy_seconds_total: 'counter',
-    nodejs_eventloop_delay_seconds: 'histogram',
-    nodejs_external_memory_bytes: 'gauge',
-    nodejs_gc_duration_seconds: 'histogram',
-    nodejs_heap_size_total_bytes: 'gauge',
-    nodejs_heap_size_used_bytes: 'gauge',
-    nodejs_version_info: 'gauge',
-    process_cpu_seconds_total: 'counter',
-    process_max_fds: 'gauge',
-    process_open_fds: 'gauge',
-    process_resident_memory_bytes: 'gauge',
-    process_start_time_seconds: 'gauge',
-    redis_pipeline_batch_size_summary: 'summary',
-    redis_pipeline_duration_seconds: 'summary',
-    redis_pipeline_execution_failures: 'counter',
-    redis_pipeline_execution_failures_total: 'counter',
-    serpcache_build_info: 'gauge',
-    serpcache_client_connections_cut_total: 'counter',
-    serpcache_control_corrupt: 'gauge',
-    serpcache_control_drill_flushed_ratio: 'gauge',
-    serpcache_control_drill_live: 'gauge',
-    serpcache_control_events_total: 'counter',
-    serpcache_control_halted: 'gauge',
-    serpcache_control_heard_seconds: 'gauge',
-    serpcache_control_purges: 'gauge',
-    serpcache_control_revision: 'gauge',
-    serpcache_control_suppressed: 'gauge',
-    serpcache_lane_connections: 'gauge',
-    serpcache_lane_handed_over_total: 'counter',
-    serpcache_lane_searches_total: 'counter',
-    serpcache_popularity_queries_total: 'counter',
-    serpcache_doctor_duration_seconds: 'gauge',
-    serpcache_doctor_findings: 'gauge',
-    serpcache_domain_state: 'gauge',
-    serpcache_loop_delay_seconds: 'gauge',
-    serpcache_admission_state: 'gauge',
-    serpcache_engine_breaker_state: 'gauge',
-    serpcache_engine_breaker_transitions_total: 'counter',
-    serpcache_engine_calls_total: 'counter',
-    serpcache_engine_connections_total: 'counter',
-    serpcache_engine_duration_seconds: 'histogram',
-    serpcache_engine_endpoint_breaker_state: 'gauge',
-    serpcache_engine_endpoint_in_flight: 'gauge',
-    serpcache_engine_endpoint_reachable: 'gauge',
-    serpcache_engine_failovers_total: 'counter',
-    serpcache_engine_late_replies_total: 'counter',
-    serpcache_engine_overloaded: 'gauge',
-    serpcache_engine_permits_ceiling: 'gauge',
-    serpcache_engine_permits_in_flight: 'gauge',
-    serpcache_engine_permits_limit: 'gauge',
-    serpcache_engine_permits_overdue: 'gauge',
-    serpcache_engine_permits_queued: 'gauge',
-    serpcache_engine_reachable: 'gauge',
-    serpcache_engine_relaxed_total: 'counter',
-    serpcache_engine_retries_total: 'counter',
-    serpcache_engine_workers_total: 'counter',
-    serpcache_loads: 'gauge',
-    serpcache_http_refused_tokens_total: 'counter',
-    serpcache_in_flight: 'gauge',
-    serpcache_in_flight_max: 'gauge',
-    serpcache_lease_waiters: 'gauge',
-    serpcache_leases_total: 'counter',
-    serpcache_lifeboat_calls_total: 'counter',
-    serpcache_log_lines_dropped_total: 'counter',
-    serpcache_misses_total: 'counter',
-    serpcache_not_stored_total: 'counter',
-    serpcache_permit_wait_seconds: 'histogram',
-    serpcache_processes: 'gauge',
-    serpcache_refreshes_total: 'counter',
-    serpcache_request_duration_seconds: 'histogram',
-    serpcache_requests_total: 'counter',
-    serpcache_backfilled_total: 'counter',
-    serpcache_responses_total: 'counter',
-    serpcache_scrape_duration_seconds: 'gauge',
-    serpcache_shadow_compared_total: 'counter',
-    serpcache_shadow_copies_total: 'counter',
-    serpcache_shadow_fraction: 'gauge',
-    serpcache_shed_total: 'counter',
-    serpcache_spans_total: 'counter',
-    serpcache_store_breaker_transitions_total: 'counter',
-    serpcache_store_command_duration_seconds: 'histogram',
-    serpcache_store_commands_total: 'counter',
-    serpcache_store_connections_total: 'counter',
-    serpcache_store_late_replies_total: 'counter',
-    serpcache_store_node_breaker_state: 'gauge',
-    serpcache_store_node_connected: 'gauge',
-    serpcache_store_node_outstanding: 'gauge',
-    serpcache_store_pipeline_commands: 'histogram',
-    serpcache_store_pipeline_duration_seconds: 'histogram',
-    serpcache_store_pipeline_failed_replies_total: 'counter',
-    serpcache_store_placement: 'gauge',
-    serpcache_store_state: 'gauge',
-    serpcache_store_topology_changes_total: 'counter',
-    serpcache_stored_bytes_total: 'counter',
-    serpcache_stored_total: 'counter',
-    serpcache_tier_bytes: 'gauge',
-    serpcache_tier_entries: 'gauge',
-    serpcache_tier_evictions_total: 'counter',
-    serpcache_tier_ghost_hits_total: 'counter',
-    serpcache_tier_max_bytes: 'gauge',
+    'counter serpcache_': `
+      backfilled_total client_connections_cut_total control_events_total engine_breaker_transitions_total
+      engine_calls_total engine_connections_total engine_failovers_total engine_late_replies_total
+      engine_relaxed_total engine_retries_total engine_workers_total http_refused_tokens_total
+      lane_handed_over_total lane_searches_total leases_total lifeboat_calls_total log_lines_dropped_total
+      misses_total not_stored_total popularity_queries_total refreshes_total requests_total
+      responses_total shadow_compared_total shadow_copies_total shed_total spans_total
+      store_breaker_transitions_total store_commands_total store_connections_total
+      store_late_replies_total store_pipeline_failed_replies_total store_topology_changes_total
+      stored_bytes_total stored_total tier_evictions_total tier_ghost_hits_total
+    `,
+    'counter ': `
+      nodejs_eventloop_busy_seconds_total process_cpu_seconds_total redis_pipeline_execution_failures
+      redis_pipeline_execution_failures_total
+    `,
+    'gauge serpcache_': `
+      admission_state build_info control_corrupt control_drill_flushed_ratio control_drill_live
+      control_halted control_heard_seconds control_purges control_revision control_suppressed
+      doctor_duration_seconds doctor_findings domain_state engine_breaker_state
+      engine_endpoint_breaker_state engine_endpoint_in_flight engine_endpoint_reachable engine_overloaded
+      engine_permits_ceiling engine_permits_in_flight engine_permits_limit engine_permits_overdue
+      engine_permits_queued engine_reachable in_flight in_flight_max lane_connections lease_waiters loads
+      loop_delay_seconds processes scrape_duration_seconds shadow_fraction store_node_breaker_state
+      store_node_connected store_node_outstanding store_placement store_state tier_bytes tier_entries
+      tier_max_bytes
+    `,
+    'gauge ': `
+      nodejs_external_memory_bytes nodejs_heap_size_total_bytes nodejs_heap_size_used_bytes
+      nodejs_version_info process_max_fds process_open_fds process_resident_memory_bytes
+      process_start_time_seconds
+    `,
+    'histogram serpcache_': `
+      engine_duration_seconds permit_wait_seconds request_duration_seconds store_command_duration_seconds
+      store_pipeline_commands store_pipeline_duration_seconds
+    `,
+    'histogram ': `
+      nodejs_eventloop_delay_seconds nodejs_gc_duration_seconds
+    `,
+    'summary ': `
+      redis_pipeline_batch_size_summary redis_pipeline_duration_seconds
+    `,
   };
+  const wanted = Object.entries(expected).flatMap(([begin, ends]) =>
+    ends
+      .trim()
+      .split(/\s+/)
+      .map((end) => `${begin}${end}`),
+  );
   const shown = [...types].map(([name, type]) => `${type} ${name}`);
-  const wanted = Object.entries(expected).map(([name, type]) => `${type} ${name}`);
   const missing = wanted.filter((metric) => !shown.includes(metric));
   const unexpected = shown.filter((metric) => !wanted.includes(metric));
   assert.deepEqual({ missing, unexpected }, { missing: [], unexpected: [] });
@@ -121,25 +68,12 @@ test('the page has every metric with its name and type', async (context) => {
 
 test('pipelines are counted under their published names, with type and quantile', async (context) => {
   const metrics = start(context);
+  const { observeStore } = metrics.observers;
+  const read = { kind: 'pipeline', type: 'read', node: 'a:1' } as const;
   for (let size = 1; size <= 100; size += 1) {
-    const failed = size > 98 ? 3 : 0;
-    metrics.observers.observeStore('goods', {
-      kind: 'pipeline',
-      type: 'read',
-      node: 'a:1',
-      size,
-      failed,
-      durationMs: size,
-    });
+    observeStore('goods', { ...read, size, failed: size > 98 ? 3 : 0, durationMs: size });
   }
-  metrics.observers.observeStore('auto', {
-    kind: 'pipeline',
-    type: 'write',
-    node: 'b:1',
-    size: 7,
-    failed: 0,
-    durationMs: 2,
-  });
+  observeStore('auto', { ...read, type: 'write', node: 'b:1', size: 7, failed: 0, durationMs: 2 });
   const { value } = await scrape(metrics);
   assert.equal(value('redis_pipeline_batch_size_summary_count', { type: 'read' }), 100);
   assert.equal(value('redis_pipeline_batch_size_summary_sum', { type: 'read' }), 5050);
@@ -167,25 +101,7 @@ test('a latency is counted in every bucket at or above it, from 50 µs to 5 s', 
   const buckets = samples.filter(({ name }) => name === 'serpcache_request_duration_seconds_bucket');
   assert.deepEqual(
     buckets.map((bucket) => bucket.labels['le']),
-    [
-      '0.00005',
-      '0.0001',
-      '0.00025',
-      '0.0005',
-      '0.001',
-      '0.0025',
-      '0.005',
-      '0.01',
-      '0.025',
-      '0.05',
-      '0.1',
-      '0.25',
-      '0.5',
-      '1',
-      '2.5',
-      '5',
-      '+Inf',
-    ],
+    '0.00005 0.0001 0.00025 0.0005 0.001 0.0025 0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 +Inf'.split(' '),
   );
   assert.deepEqual(
     buckets.map((bucket) => bucket.value),
@@ -208,34 +124,23 @@ test('every outcome and every miss reason of every domain is shown from the star
 
 test('each event counts in its own series', async (context) => {
   const metrics = start(context);
-  metrics.observers.observeRequest({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
-  metrics.observers.observeRequest({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
-  metrics.observers.observeSearch({ kind: 'miss', domain: 'goods', reason: 'node-open' });
-  metrics.observers.observeSearch({
-    kind: 'engine',
-    domain: 'goods',
-    result: 'engine-timeout',
-    late: false,
-    durationMs: 3000,
-  });
-  metrics.observers.observeSearch({ kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 });
-  metrics.observers.observeSearch({ kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 });
-  metrics.observers.observeSearch({ kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' });
-  metrics.observers.observeSearch({ kind: 'refresh', domain: 'auto', result: 'from-store' });
-  metrics.observers.observeStore('goods', {
-    kind: 'command',
-    operation: 'read',
-    node: 'a:1',
-    result: 'store-slow',
-    durationMs: 50,
-  });
-  metrics.observers.observeStore('goods', { kind: 'late', node: 'a:1', hit: true, durationMs: 90 });
-  metrics.observers.observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
-  metrics.observers.observeStore('goods', { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' });
-  metrics.observers.observeStore('goods', { kind: 'topology', detail: 'a:1 left' });
-  metrics.observers.observeGuard('auto', { kind: 'breaker', target: 'auto', state: 'half-open' });
-  metrics.observers.observeGuard('auto', { kind: 'shed', target: 'auto', why: 'queue-expired' });
-  metrics.observers.observeGuard('auto', { kind: 'permit', target: 'auto', queuedMs: 12 });
+  const { observeRequest, observeSearch, observeStore, observeGuard } = metrics.observers;
+  observeRequest({ ...hit, outcome: 'shed', status: 503, reason: 'unseen' });
+  observeRequest({ ...hit, domain: 'none', outcome: 'rejected', status: 404 });
+  observeSearch({ kind: 'miss', domain: 'goods', reason: 'node-open' });
+  observeSearch({ kind: 'engine', domain: 'goods', result: 'engine-timeout', late: false, durationMs: 3000 });
+  observeSearch({ kind: 'engine', domain: 'goods', result: 'whole', late: true, durationMs: 900 });
+  observeSearch({ kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 });
+  observeSearch({ kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' });
+  observeSearch({ kind: 'refresh', domain: 'auto', result: 'from-store' });
+  observeStore('goods', { kind: 'command', operation: 'read', node: 'a:1', result: 'store-slow', durationMs: 50 });
+  observeStore('goods', { kind: 'late', node: 'a:1', hit: true, durationMs: 90 });
+  observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
+  observeStore('goods', { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' });
+  observeStore('goods', { kind: 'topology', detail: 'a:1 left' });
+  observeGuard('auto', { kind: 'breaker', target: 'auto', state: 'half-open' });
+  observeGuard('auto', { kind: 'shed', target: 'auto', why: 'queue-expired' });
+  observeGuard('auto', { kind: 'permit', target: 'auto', queuedMs: 12 });
   const { value } = await scrape(metrics);
   const expected: readonly [name: string, labels: Record<string, string>, value: number][] = [
     ['serpcache_requests_total', { domain: 'goods', outcome: 'shed', route: 'search' }, 1],
@@ -287,13 +192,9 @@ test('spans are counted by what became of them, from zero', async (context) => {
 
 test('refused bearer tokens are counted by result, from zero', async (context) => {
   const metrics = start(context);
-  metrics.observers.observeToken({ kind: 'token', listener: 'admin', result: 'wrong', address: 'address:192.0.2.1' });
-  metrics.observers.observeToken({
-    kind: 'token',
-    listener: 'public',
-    result: 'ignored',
-    address: 'address:192.0.2.1',
-  });
+  const address = 'address:192.0.2.1';
+  metrics.observers.observeToken({ kind: 'token', listener: 'admin', result: 'wrong', address });
+  metrics.observers.observeToken({ kind: 'token', listener: 'public', result: 'ignored', address });
   const { value } = await scrape(metrics);
   assert.deepEqual(
     ['ignored', 'wrong', 'throttled'].map((reason) => value('serpcache_http_refused_tokens_total', { reason })),

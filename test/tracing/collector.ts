@@ -3,22 +3,13 @@ import type { AddressInfo, Socket } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
 /** A span as it arrived, ids in hexadecimal digits and times in nanoseconds. */
-export interface ReceivedSpan {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentId: string;
-  readonly name: string;
-  readonly kind: string;
-  readonly startNs: bigint;
-  readonly endNs: bigint;
-  readonly facts: Readonly<Record<string, unknown>>;
-  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
-  readonly status: { readonly code: string; readonly message: string };
-  readonly resource: Readonly<Record<string, unknown>>;
-}
+export type ReceivedSpan = ReturnType<typeof decodeRequest>[number];
 
 /** A collector that decodes what it gets. `answer` is called for each request; without it, all are accepted. */
-export async function startCollector(answer: (response: ServerResponse) => void = (response) => response.end()) {
+export async function startCollector(
+  t: { readonly after: (close: () => Promise<void>) => void },
+  answer: (response: ServerResponse) => void = (response) => response.end(),
+) {
   const spans: ReceivedSpan[] = [];
   const requests: { readonly path: string; readonly headers: IncomingHttpHeaders }[] = [];
   const sockets = new Set<Socket>();
@@ -34,15 +25,15 @@ export async function startCollector(answer: (response: ServerResponse) => void 
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(async (): Promise<void> => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     requests,
     connections: () => sockets.size,
-    close: async (): Promise<void> => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => server.close(resolve));
-    },
   };
 }
 
@@ -50,7 +41,7 @@ const KINDS = ['unspecified', 'internal', 'server', 'client', 'producer', 'consu
 const CODES = ['unset', 'ok', 'error'];
 
 /** An `ExportTraceServiceRequest` of OTLP. */
-function decodeRequest(body: Buffer): readonly ReceivedSpan[] {
+function decodeRequest(body: Buffer) {
   return messages(fieldsOf(body), 1).flatMap((ofResource) => {
     const resource = factsIn(messages(ofResource, 1)[0] ?? new Map(), 1);
     const ofScopes = messages(ofResource, 2).flatMap((scope) => messages(scope, 2));

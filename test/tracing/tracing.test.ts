@@ -22,8 +22,7 @@ function trace(tracer: Tracer, root: Partial<TraceRoot> = {}): boolean {
 }
 
 test('spans arrive with their parents, kinds, facts, links, errors and with times exact to the microsecond', async (t) => {
-  const collector = await startCollector();
-  t.after(collector.close);
+  const collector = await startCollector(t);
   const { tracer, close, events, passMs, startNs } = await openTracing(
     settingsOf({
       OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/base`,
@@ -88,8 +87,7 @@ test('spans arrive with their parents, kinds, facts, links, errors and with time
 });
 
 test('OTEL_SERVICE_NAME names the service, before an attribute', async (t) => {
-  const collector = await startCollector();
-  t.after(collector.close);
+  const collector = await startCollector(t);
   const OTEL_EXPORTER_OTLP_ENDPOINT = collector.url;
   const attributes = 'service.name=other,team=search%20core';
   for (const env of [{ OTEL_SERVICE_NAME: 'search' }, { OTEL_SERVICE_NAME: '' }]) {
@@ -119,8 +117,7 @@ test('a traceparent is continued when its sender is believed, and is a link othe
     ['proxies', undefined, false],
     ['all', undefined, true],
   ] as const) {
-    const collector = await startCollector();
-    t.after(collector.close);
+    const collector = await startCollector(t);
     const { tracer, close } = await openTracing(
       settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }, trustParents),
     );
@@ -172,8 +169,7 @@ test('each sampler decides on requests without a parent, and with a believed one
 });
 
 test('spans beyond the queue, and those of a batch that the collector refused, are counted as dropped', async (t) => {
-  const collector = await startCollector((response) => response.writeHead(401).end('the secret text'));
-  t.after(collector.close);
+  const collector = await startCollector(t, (response) => response.writeHead(401).end('the secret text'));
   const { tracer, close, events, count } = await openTracing(
     settingsOf({
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
@@ -195,8 +191,7 @@ test('spans beyond the queue, and those of a batch that the collector refused, a
 });
 
 test('a collector that never answers delays the close by its bound, and no connection to it stays', async (t) => {
-  const collector = await startCollector(() => {});
-  t.after(collector.close);
+  const collector = await startCollector(t, () => {});
   const { tracer, close, count } = await openTracing(settingsOf({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url }));
   for (let at = 0; at < 600; at += 1) trace(tracer);
   await close();

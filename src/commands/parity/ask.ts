@@ -7,10 +7,12 @@ import type { Clock } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
 import type { Engine, ResultPage } from '../../search/engine.ts';
 import { comparePages, type PageComparison } from '../../search/overlap.ts';
+import { messageOf } from '../arguments.ts';
+import type { CommandContext } from '../command.ts';
 import type { Query } from './queries.ts';
 
 /** One of the two engines compared. */
-export interface ParitySide {
+interface ParitySide {
   readonly name: 'engine' | 'lifeboat';
   readonly engine: Engine;
   /** After this time a client gets no page of this engine. */
@@ -38,14 +40,7 @@ export interface ParitySample {
   readonly notIndexed: number;
 }
 
-export type ReplyFacts =
-  | {
-      readonly kind: 'page';
-      readonly tookMs: number;
-      readonly late: boolean;
-      readonly titles: readonly string[];
-    }
-  | Extract<Reply, { kind: 'fault' }>;
+export type ReplyFacts = ReturnType<typeof factsOf>;
 
 export interface AskOptions extends Pick<Sides, 'isIndexed'> {
   readonly engine: ParitySide;
@@ -129,55 +124,47 @@ async function replyOf(side: ParitySide, request: SearchRequest, clock: Clock, s
   }
 }
 
-function factsOf(reply: Reply): ReplyFacts {
+function factsOf(reply: Reply) {
   if (reply.kind === 'fault') return reply;
-  const { tookMs, late, page } = reply;
-  const titles = page.results.slice(0, TITLES).map(({ title }) => title);
-  return { kind: 'page', tookMs, late, titles };
+  const { kind, tookMs, late, page } = reply;
+  return { kind, tookMs, late, titles: page.results.slice(0, TITLES).map(({ title }) => title) };
 }
 
 /** Both engines, opened. */
 export interface Sides {
-  readonly engine: ParitySide & Described;
-  readonly lifeboat: ParitySide & Described;
+  readonly engine: DescribedSide;
+  readonly lifeboat: DescribedSide;
   /** Whether the lifeboat's index holds a document. */
   readonly isIndexed: (id: string) => boolean;
   readonly close: () => Promise<void>;
 }
 
-export interface Described {
+interface DescribedSide extends ParitySide {
   /** `sphinx 10.0.0.7:9306/goods`, `sqlite data/goods.sqlite`. */
   readonly is: string;
   /** The metadata of an embedded index; absent for searchd. */
   readonly index?: IndexMeta;
 }
 
-interface OpenSidesOptions {
-  readonly settings: DomainSettings;
-  /** The directory of the lifeboat's index. */
-  readonly directory: string;
-  readonly atOnce: number;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly signal: AbortSignal;
-}
-
 /**
+ * @param directory of the lifeboat's index
  * @throws IndexError for an index that is missing or has other attributes; an Error with the engine's message when it
  * does not answer.
  */
-export async function openSides(options: OpenSidesOptions): Promise<Sides> {
-  const { settings, directory, atOnce, signal } = options;
+export async function openSides(
+  settings: DomainSettings,
+  directory: string,
+  atOnce: number,
+  { clock, signal }: Pick<CommandContext, 'clock' | 'signal'>,
+): Promise<Sides> {
   const { deadlineMs, hardDeadlineMs } = settings.engine;
   const closing: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(closing.splice(0).map((each) => each()));
   };
   const open = async (engine: EngineSettings): Promise<readonly Engine[]> => {
-    const engines = await createAdapters(engine, searchDomainOf(settings), {
-      ...options,
-      observe: () => undefined,
-    });
+    const options = { clock, random: Math.random, observe: () => undefined };
+    const engines = await createAdapters(engine, searchDomainOf(settings), options);
     closing.push(...engines.map((each) => each.close));
     return engines;
   };
@@ -227,7 +214,7 @@ async function firstThatAnswers(
       return { engine, is };
     } catch (error) {
       signal.throwIfAborted();
-      said.push(`${is}: ${error instanceof Error ? error.message : error}`);
+      said.push(`${is}: ${messageOf(error)}`);
     }
   }
   throw new Error(`the engine does not answer: ${said.join('; ')}`);

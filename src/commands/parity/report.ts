@@ -1,37 +1,54 @@
 import type { PageComparison } from '../../search/overlap.ts';
-import type { ParitySample, ReplyFacts, ReplyFault, Sides } from './ask.ts';
-import { MAX_LINES, type Queries } from './queries.ts';
+import type { ParityAnswers, ParitySample, ReplyFacts, ReplyFault, Sides } from './ask.ts';
+import { MAX_LINES, type Queries, weightOf } from './queries.ts';
 
-/** The result of `serpcache parity`; `--json` prints it unchanged. */
-export interface ParityReport {
+/** The measured request. Sort order and filters are as given on the command line: `-price`, `brand:hp`. */
+interface ParityRequest {
   readonly domain: string;
   readonly limit: number;
-  /** As given on the command line: `-price`, `brand:hp`. */
-  readonly sort: string | null;
+  readonly sort: string | undefined;
   readonly filters: readonly string[];
-  readonly engine: SideHead;
-  readonly lifeboat: SideHead;
-  readonly queries: {
-    readonly file: string;
-    readonly lines: number;
-    readonly badLines: number;
-    readonly distinct: number;
-    readonly asked: number;
-    /** The share of the asked queries in the weight of all distinct queries, 0–1. */
-    readonly askedShare: number;
-  };
-  readonly figures: Figures;
-  /** Reasons to doubt the figures. */
-  readonly warnings: readonly string[];
+  readonly file: string;
 }
 
-export interface SideHead {
-  readonly is: string;
-  /** After this time clients get no page of this engine. */
-  readonly deadlineMs: number;
-  /** Null when the engine does not tell it. */
-  readonly documents: number | null;
-  readonly builtAt: string | null;
+export type ParityReport = ReturnType<typeof reportOf>;
+
+/** The result of `serpcache parity`; `--json` prints it unchanged. */
+export function reportOf(
+  { domain, limit, sort, filters, file }: ParityRequest,
+  queries: Queries,
+  sides: Sides,
+  { samples, gaveUp }: ParityAnswers,
+) {
+  const figures = figuresOf(samples);
+  return {
+    domain,
+    limit,
+    sort: sort ?? null,
+    filters,
+    engine: headOf(sides.engine),
+    lifeboat: headOf(sides.lifeboat),
+    queries: {
+      file,
+      lines: queries.lines,
+      badLines: queries.badLines,
+      distinct: queries.distinct,
+      asked: samples.length,
+      /** The share of the asked queries in the weight of all distinct queries, 0–1. */
+      askedShare: weightOf(samples) / queries.weight,
+    },
+    figures,
+    /** Reasons to doubt the figures. */
+    warnings: [...(gaveUp === undefined ? [] : [gaveUp]), ...parityWarnings(queries, sides, figures)],
+  };
+}
+
+type SideHead = ReturnType<typeof headOf>;
+
+/** Documents and age are null when the engine does not tell them. */
+function headOf({ is, deadlineMs, index }: Sides['engine']) {
+  const builtAt = index === undefined ? null : new Date(index.builtAtMs).toISOString();
+  return { is, deadlineMs, documents: index?.documents ?? null, builtAt };
 }
 
 type Figures = ReturnType<typeof figuresOf>;
@@ -157,11 +174,7 @@ function rounded(value: number): number {
 const FEW_UNKNOWN = 0.01;
 
 /** Reasons why the figures may mislead. */
-export function parityWarnings(
-  queries: Queries,
-  sides: Pick<Sides, 'engine' | 'lifeboat'>,
-  figures: Figures,
-): string[] {
+function parityWarnings(queries: Queries, sides: Sides, figures: Figures): readonly string[] {
   const { engine, missing, notIndexed } = figures.results;
   const [own, other] = [sides.engine.index, sides.lifeboat.index];
   const warnings: string[] = [];

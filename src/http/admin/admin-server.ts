@@ -10,18 +10,17 @@ import { problemOf } from '../problems.ts';
 import { createRequestIds, createRequestLog } from '../search-api/exchange.ts';
 import { registerHealth } from '../search-api/health.ts';
 import { createApp } from '../transport/app.ts';
-import type { DrainResult } from '../transport/drain.ts';
 import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
 import type { ListenerTls } from '../transport/listener.ts';
 import { registerFile } from '../transport/static-file.ts';
 import { createTokenGate, registerAdminAccess } from './access.ts';
 import { createAuditTrail, registerAudit } from './audit.ts';
 import { registerDoctor } from './doctor-routes.ts';
-import { registerDrills, registerHalt, registerJournals } from './drill-routes.ts';
-import { registerFlush, registerPurge } from './flush-routes.ts';
+import { registerDrills } from './drill-routes.ts';
+import { registerFlush } from './flush-routes.ts';
 import type { AdminContext } from './input.ts';
-import { registerAdminSearch, registerExplain, registerTrace } from './search-routes.ts';
-import { registerCutOver, registerShadowReports, registerShadows } from './shadow-routes.ts';
+import { registerSearches } from './search-routes.ts';
+import { registerShadows } from './shadow-routes.ts';
 import { createLive, registerLive, registerState } from './state-routes.ts';
 import { registerWarm } from './warm-routes.ts';
 
@@ -57,12 +56,7 @@ export interface AdminServerOptions {
   readonly pages?: (app: FastifyInstance) => void;
 }
 
-export interface AdminServer {
-  readonly app: FastifyInstance;
-  /** Resolves to the URL of the listener. Off loopback the configuration requires a token. */
-  readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
-  readonly close: () => Promise<DrainResult>;
-}
+export type AdminServer = ReturnType<typeof createAdminServer>;
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 64;
@@ -70,8 +64,8 @@ const MAX_CONNECTIONS = 64;
 const MAX_PER_ADDRESS = 32;
 
 /** The listener for operators: metrics, the state of each domain, explain, all changes, and the pages that are passed in. */
-export function createAdminServer(options: AdminServerOptions): AdminServer {
-  const { domains, operations, audit, log, clock, random, maxUrlBytes } = options;
+export function createAdminServer(options: AdminServerOptions) {
+  const { operations, audit, log, clock, random, maxUrlBytes } = options;
   const trail = createAuditTrail({ audit, clock });
   const live = createLive({ operations, clock, log });
   const requestId = createRequestIds(random);
@@ -105,38 +99,21 @@ export function createAdminServer(options: AdminServerOptions): AdminServer {
     registerState(routes, context);
     registerLive(routes, live);
     registerFlush(routes, context);
-    registerPurge(routes, context);
     registerDrills(routes, context);
-    registerJournals(routes, context);
-    registerHalt(routes, context);
     registerWarm(routes, context);
     registerShadows(routes, context);
-    registerCutOver(routes, context);
-    registerShadowReports(routes, context);
     registerDoctor(routes, context);
     registerAudit(routes, audit);
     registerHealth(routes);
     options.pages?.(routes);
     const requestLog = createRequestLog({ log, hitSample: 0, clock, random });
-    const { observe, maxPageBytes } = options;
-    registerAdminSearch(routes, {
-      domains,
-      observe,
-      requestLog,
-      requestId,
-      clock,
-      random,
-      maxUrlBytes,
-      maxPageBytes,
-      app,
-    });
+    registerSearches(routes, { ...options, requestLog, requestId, app });
     registerMetrics(routes, options.metricsText);
-    registerExplain(routes, { domains, maxUrlBytes });
-    registerTrace(routes, { domains, clock, random, maxUrlBytes });
   });
 
   return {
     app: app.fastify,
+    /** Resolves to the URL of the listener. Off loopback the configuration requires a token. */
     listen: app.listen,
     close: async () => {
       live.close();

@@ -7,26 +7,7 @@ import type { Clock } from '../../runtime.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
 import { addressOf, callerName, mutates, networkOf } from './access.ts';
-import { adminRoutes, type ChangeNote } from './input.ts';
-
-/**
- * Writes one line for each request that asks for a change, whatever its result. The line is opened when the request
- * arrives, and closed when its answer is sent or when its connection ends without an answer, so that no route can forget
- * it; a route only adds what it changed. Lines of callers without the right token carry their address, and their number is
- * limited by `createRefusalSampler`.
- */
-interface AuditTrail {
-  /** To be called before anything can refuse the request. */
-  readonly open: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly refused: (request: IncomingMessage, problem: Problem) => void;
-  /** The token was right: the line gets the caller's name. */
-  readonly admitted: (request: IncomingMessage) => void;
-  readonly changed: (request: FastifyRequest, note: ChangeNote) => void;
-  /** Follows the requests through Fastify. To be called before any hook that refuses. */
-  readonly follow: (app: FastifyInstance) => void;
-  /** Writes the refusals that were counted but not yet written. */
-  readonly close: () => void;
-}
+import { adminRoutes, type ChangeNote, defaulted } from './input.ts';
 
 interface Line {
   by: string;
@@ -34,22 +15,24 @@ interface Line {
   /** The caller's network. It is read when the request begins: a closed connection has no address. */
   readonly network: string;
   action: string;
-  domain: string | undefined;
-  target: string | undefined;
-  reason: string | undefined;
-  note: ChangeNote | undefined;
-  code: string | undefined;
+  domain?: string;
+  target?: string;
+  reason?: string;
+  note?: ChangeNote;
+  code?: string;
   /** A route is working on the request: its result is not known yet, even when the client has gone. */
   working: boolean;
 }
 
 const MAX_TEXT = 500;
 
-export function createAuditTrail(options: {
-  readonly audit: Pick<Audit, 'record'>;
-  readonly clock: Clock;
-}): AuditTrail {
-  const { audit, clock } = options;
+/**
+ * Writes one line for each request that asks for a change, whatever its result. The line is opened when the request
+ * arrives, and closed when its answer is sent or when its connection ends without an answer, so that no route can forget
+ * it; a route only adds what it changed. Lines of callers without the right token carry their address, and their number is
+ * limited by `createRefusalSampler`.
+ */
+export function createAuditTrail({ audit, clock }: { readonly audit: Pick<Audit, 'record'>; readonly clock: Clock }) {
   const lines = new WeakMap<IncomingMessage, Line>();
   const refusals = createRefusalSampler({ record: audit.record, clock });
 
@@ -58,45 +41,40 @@ export function createAuditTrail(options: {
     if (line === undefined || line.working) return;
     lines.delete(request);
     const { by, action, domain, target, reason, note, code } = line;
-    const entry: AuditEntry = {
-      action,
-      domain,
-      target,
-      by,
-      reason,
-      result: code ?? (note === undefined ? 'cut-off' : 'done'),
-      ...note,
-    };
+    const result = code ?? (note === undefined ? 'cut-off' : 'done');
+    const entry: AuditEntry = { action, domain, target, by, reason, result, ...note };
     if (line.isAdmitted) audit.record(entry);
     else refusals.note(line.network, entry);
   };
 
+  /** To be called before anything can refuse the request. */
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     if (!mutates(request.method) || lines.has(request)) return;
     const action = `${request.method} ${pathOf(request)}`;
-    const unknown = { domain: undefined, target: undefined, reason: undefined, note: undefined, code: undefined };
     const caller = { by: addressOf(request.socket), network: networkOf(request.socket), isAdmitted: false };
-    lines.set(request, { ...caller, action, ...unknown, working: false });
+    lines.set(request, { ...caller, action, working: false });
     response.once('close', () => close(request));
   };
 
   return {
     open,
-    refused: (request, { code }) => {
+    refused: (request: IncomingMessage, { code }: Problem): void => {
       const line = lines.get(request);
       if (line !== undefined) line.code = code;
     },
-    admitted: (request) => {
+    /** The token was right: the line gets the caller's name. */
+    admitted: (request: IncomingMessage): void => {
       const line = lines.get(request);
       if (line === undefined) return;
       line.isAdmitted = true;
       line.by = callerName(request);
     },
-    changed: (request, note) => {
+    changed: (request: FastifyRequest, note: ChangeNote): void => {
       const line = lines.get(request.raw);
       if (line !== undefined) line.note = note;
     },
-    follow: (app) => {
+    /** Follows the requests through Fastify. To be called before any hook that refuses. */
+    follow: (app: FastifyInstance): void => {
       app.addHook('onRequest', (request, reply, done) => {
         open(request.raw, reply.raw);
         const line = lines.get(request.raw);
@@ -129,6 +107,7 @@ export function createAuditTrail(options: {
         done();
       });
     },
+    /** Writes the refusals that were counted but not yet written. */
     close: refusals.close,
   };
 }
@@ -155,14 +134,6 @@ function memberOf(given: unknown, field: string): unknown {
   return Reflect.get(given, field);
 }
 
-/** Samples the audit lines of callers without the right token. */
-interface RefusalSampler {
-  /** Writes the line or only counts it. @param address of the caller, or its network. */
-  readonly note: (address: string, entry: AuditEntry) => void;
-  /** Writes the counts that are left. */
-  readonly close: () => void;
-}
-
 /** Lines of one address. */
 const PER_ADDRESS = { burst: 5, perMinute: 6 };
 /** Lines of all addresses together: about 17 MB a day at most. */
@@ -173,15 +144,11 @@ const MAX_ADDRESSES = 1000;
 const SETTLE_MS = 10_000;
 
 /**
- * A client without a token can send any number of requests that are refused. One line for each would hide the lines of
+ * Samples the audit lines of callers without the right token. A client without a token can send any number of requests that are refused. One line for each would hide the lines of
  * operators and rotate the audit's files. So there are few lines, and each says how many refusals of its address were held
  * back before it. Every refusal is counted.
  */
-export function createRefusalSampler(options: {
-  readonly record: (entry: AuditEntry) => void;
-  readonly clock: Clock;
-}): RefusalSampler {
-  const { record, clock } = options;
+export function createRefusalSampler({ record, clock }: { readonly record: Audit['record']; readonly clock: Clock }) {
   const perAddress = createTokenBuckets({ ...PER_ADDRESS, maxKeys: MAX_ADDRESSES, clock });
   const ofAll = createTokenBuckets({ ...ALL_ADDRESSES, maxKeys: 1, clock });
   const omitted = new Map<string, number>();
@@ -209,7 +176,8 @@ export function createRefusalSampler(options: {
   };
 
   return {
-    note: (address, entry) => {
+    /** Writes the line or only counts it. @param address of the caller, or its network. */
+    note: (address: string, entry: AuditEntry): void => {
       if (!perAddress.take(address) || !ofAll.take('')) {
         holdBack(address);
         return;
@@ -218,7 +186,8 @@ export function createRefusalSampler(options: {
       omitted.delete(address);
       record(before === undefined ? entry : { ...entry, omitted: before });
     },
-    close: () => {
+    /** Writes the counts that are left. */
+    close: (): void => {
       clearTimeout(settling);
       settle();
     },
@@ -227,7 +196,7 @@ export function createRefusalSampler(options: {
 
 const MAX_ENTRIES = 1000;
 const AuditQuery = Type.Object({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: 100 })),
+  limit: defaulted(Type.Integer({ minimum: 1, maximum: MAX_ENTRIES, default: 100 })),
   before: Type.Optional(
     Type.String({ pattern: CURSOR.source, description: '`next` of the previous page. Without it: the newest lines.' }),
   ),
@@ -235,10 +204,9 @@ const AuditQuery = Type.Object({
 
 /** `GET /admin/audit`: the lines that are on the disk of this process. */
 export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>): void {
-  adminRoutes(app).get('/admin/audit', {
+  adminRoutes(app, 'audit').get('/admin/audit', {
     summary: 'Lines of the audit, newest first',
     description: 'Pages go back through all files that are kept. New lines do not move older pages.',
-    tag: 'audit',
     query: AuditQuery,
     answer: Type.Object({
       entries: Type.Array(AUDIT_ENTRY),
@@ -249,9 +217,7 @@ export function registerAudit(app: FastifyInstance, audit: Pick<Audit, 'page'>):
         }),
       ),
     }),
-    handle: async ({ query }) => {
-      const limit = query.count('limit', { min: 1, max: MAX_ENTRIES, otherwise: 100 });
-      const before = query.optional('before');
+    handle: async ({ query: { limit, before } }) => {
       const page = await audit.page({ limit, before });
       if (page !== undefined) return page;
       throw new Refusal({ code: 'invalid-request', detail: UNKNOWN_CURSOR, parameter: 'before' });

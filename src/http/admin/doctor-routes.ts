@@ -1,11 +1,10 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { redacted } from '../../operations/doctor/redact.ts';
 import { COUNTS, ENABLE_NAMES, ENABLED, HISTORY_LINE, REPORT, STANDING } from '../../operations/doctor/report.ts';
 import { oneOf } from '../../schema/fields.ts';
-import { Refusal } from '../transport/problem.ts';
-import { type AdminContext, bodyReader, OptionalReason, queryOf, routeSchema, strict } from './input.ts';
+import { type AdminContext, adminRoutes, defaulted, OptionalReason, strict } from './input.ts';
 
 const ExaminationQuery = Type.Object({
   window: Type.Optional(
@@ -15,7 +14,7 @@ const ExaminationQuery = Type.Object({
       description: `Milliseconds between two of the four snapshots: ${EXAMINATION_WINDOW_MS.min} to ${EXAMINATION_WINDOW_MS.max}. Without it: 1000, or 300 when there is no store.`,
     }),
   ),
-  facts: Type.Optional(
+  facts: defaulted(
     Type.Boolean({
       default: false,
       description: 'The snapshots too, without the names of keys of other applications.',
@@ -52,78 +51,44 @@ const MAX_NOTED = 20;
 
 /** The doctor: the findings that stand, an examination, and the changes of `--enable`. */
 export function registerDoctor(app: FastifyInstance, { operations: { doctor }, audit }: AdminContext): void {
-  const enableOf = bodyReader(EnableBody);
+  const { get, post } = adminRoutes(app, 'doctor', audit);
 
-  app.get('/admin/doctor', {
-    schema: routeSchema({
-      summary: 'The findings of the checks that run at intervals, and when each began and ended',
-      description: 'Looks at nothing. They read few figures; `/admin/doctor/examination` makes every check.',
-      tag: 'doctor',
-      answer: DoctorBody,
-    }),
-    handler: (_request, reply) => {
+  get('/admin/doctor', {
+    summary: 'The findings of the checks that run at intervals, and when each began and ended',
+    description: 'Looks at nothing. They read few figures; `/admin/doctor/examination` makes every check.',
+    answer: DoctorBody,
+    handle: () => {
       const standing = doctor.standing();
-      reply.send({ standing, counts: standing?.counts, history: doctor.history() });
+      return { standing, counts: standing?.counts, history: doctor.history() };
     },
   });
 
-  app.get('/admin/doctor/examination', {
-    // A HEAD would examine too, and throw the report away.
+  get('/admin/doctor/examination', {
     exposeHeadRoute: false,
-    schema: routeSchema({
-      summary: 'Every check, by four snapshots of all stores, engines, this host and this process',
-      description:
-        'Answers after the last snapshot, in about three windows. It changes nothing. Requests at the same time share one examination, with the window of the first.',
-      tag: 'doctor',
-      query: ExaminationQuery,
-      answer: ExaminationBody,
-    }),
-    handler: async (request, reply) => {
-      const { windowMs, facts } = examinationAsked(request);
+    summary: 'Every check, by four snapshots of all stores, engines, this host and this process',
+    description:
+      'Answers after the last snapshot, in about three windows. It changes nothing. Requests at the same time share one examination, with the window of the first.',
+    query: ExaminationQuery,
+    answer: ExaminationBody,
+    handle: async ({ query: { window: windowMs, facts } }) => {
       const { report, snapshots } = await doctor.examine({ windowMs });
-      return reply.send({ report, snapshots: facts ? redacted(snapshots) : undefined });
+      return { report, snapshots: facts ? redacted(snapshots) : undefined };
     },
   });
 
-  app.post('/admin/doctor/enable', {
-    config: { action: 'doctor-enable' },
-    schema: routeSchema({
-      summary: 'Change a diagnostic setting of every store node, or empty its records',
-      description:
-        'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',
-      tag: 'doctor',
-      body: EnableBody,
-      answer: ENABLED,
-    }),
-    handler: async (request, reply) => {
-      const { name } = enableOf(request.body);
+  post('/admin/doctor/enable', {
+    action: 'doctor-enable',
+    summary: 'Change a diagnostic setting of every store node, or empty its records',
+    description:
+      'Answers with each node, and with the words of those that refuse; a refusal changes nothing at the other nodes.',
+    body: EnableBody,
+    answer: ENABLED,
+    handle: async ({ body: { name }, changed }) => {
       const enabled = await doctor.enable(name);
       const refused = enabled.nodes.filter((node) => node.refused !== undefined).map(({ node }) => node);
-      audit.changed(request, {
-        after: {
-          enabled: name,
-          nodes: enabled.nodes.length,
-          refused: refused.length,
-          refusedBy: refused.length === 0 ? undefined : refused.slice(0, MAX_NOTED),
-        },
-      });
-      return reply.send(enabled);
+      const refusedBy = refused.length === 0 ? undefined : refused.slice(0, MAX_NOTED);
+      changed({ after: { enabled: name, nodes: enabled.nodes.length, refused: refused.length, refusedBy } });
+      return enabled;
     },
   });
-}
-
-function examinationAsked(request: FastifyRequest): { readonly windowMs: number | undefined; readonly facts: boolean } {
-  const query = queryOf(request, ExaminationQuery);
-  const facts = query.optional('facts') ?? 'false';
-  if (facts !== 'true' && facts !== 'false') {
-    const detail = 'The parameter facts is true or false.';
-    throw new Refusal({ code: 'invalid-request', detail, parameter: 'facts' });
-  }
-  const isGiven = query.optional('window') !== undefined;
-  return {
-    windowMs: isGiven
-      ? query.count('window', { ...EXAMINATION_WINDOW_MS, otherwise: EXAMINATION_WINDOW_MS.min })
-      : undefined,
-    facts: facts === 'true',
-  };
 }

@@ -14,6 +14,7 @@ import {
   pathId,
   RequiredReason,
   routeSchema,
+  SkippedSamples,
   strict,
 } from './input.ts';
 
@@ -23,6 +24,7 @@ const DRILL_ID = {
   unknown: { code: 'unknown-drill', detail: 'There is no such drill.' },
 } as const;
 
+const HaltedBody = Type.Object({ halted: Type.Boolean() });
 const ReasonBody = Type.Object({ reason: RequiredReason }, strict);
 const AbortBody = Type.Object({ reason: OptionalReason }, strict);
 
@@ -35,13 +37,26 @@ const request = DRILL_REQUEST.properties;
 
 const locationOf = ({ id }: Journal): string => `/admin/drills/${id}`;
 
-/** Plans, and drills from their preview to their end. */
-export function registerDrills(app: FastifyInstance, { operations: { drills }, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
+/** Plans, drills from their preview to their end with their journals, and the halt of all drills. */
+export function registerDrills(app: FastifyInstance, { operations, audit }: AdminContext): void {
+  const { drills } = operations;
+  const { get, post } = adminRoutes(app, 'drills', audit);
+
+  const halts = () =>
+    operations.domains.flatMap((domain) => {
+      const { halted } = operations.domain(domain).control.document();
+      return halted === undefined ? [] : [{ domain, ...halted }];
+    });
+  const halted = () => ({ halted: halts().map(({ domain }) => domain) });
+  const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
+    const before = halted();
+    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift(caller));
+    changed({ before, after: halted() });
+    return { halted: isHalted };
+  };
 
   get('/admin/plans', {
     summary: 'The ready-made plans',
-    tag: 'drills',
     answer: Type.Object({ plans: Type.Array(JOURNAL_PLAN) }),
     handle: () => ({ plans: drills.plans() }),
   });
@@ -50,7 +65,6 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
     action: 'drill-preview',
     readsOnly: true,
     summary: 'Preview of a drill: the effect and cost of each stage',
-    tag: 'drills',
     body: Type.Object(request, strict),
     describedBody: Type.Object({ ...request, plan }, strict),
     answer: DRILL_PREVIEW,
@@ -61,7 +75,6 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
     action: 'drill-start',
     summary: 'Start a drill',
     description: 'Answers when the baseline has begun; the drill continues in the background.',
-    tag: 'drills',
     body: Type.Object({ ...request, reason: RequiredReason }, strict),
     describedBody: Type.Object({ ...request, plan, reason: RequiredReason }, strict),
     answer: JOURNAL,
@@ -76,7 +89,6 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
 
   get('/admin/drills', {
     summary: 'Drills that run or have a report, newest first',
-    tag: 'drills',
     answer: LISTED_DRILLS,
     handle: async () => {
       const { drills: listed, unreadable } = await drills.list();
@@ -88,7 +100,6 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
     action: 'drill-abort',
     summary: 'End a drill and restore the cache, in whichever process it runs',
     description: 'Answers when the cache is restored. The body may be left out.',
-    tag: 'drills',
     id: DRILL_ID,
     body: AbortBody,
     answer: Type.Object({ id: Type.String() }),
@@ -102,7 +113,6 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
   post('/admin/drills/:id/resume', {
     action: 'drill-resume',
     summary: 'Continue a stopped drill at its unfinished stage',
-    tag: 'drills',
     id: DRILL_ID,
     body: ReasonBody,
     answer: JOURNAL,
@@ -114,39 +124,15 @@ export function registerDrills(app: FastifyInstance, { operations: { drills }, a
       return journal;
     },
   });
-}
-
-function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
-  return {
-    domain: domains.length === 1 ? domains[0] : undefined,
-    after: { drill: id, plan: plan.name, domains, resumes },
-  };
-}
-
-const SamplesQuery = Type.Object({
-  samples: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      default: 0,
-      description: 'Number of samples to skip: those that the client has already.',
-    }),
-  ),
-});
-
-/** The journal of a drill, as JSON for machines and as a page for readers. */
-export function registerJournals(app: FastifyInstance, { operations: { drills } }: AdminContext): void {
-  const { get } = adminRoutes(app);
 
   get('/admin/drills/:id', {
     summary: 'The journal of a drill',
-    tag: 'drills',
     id: DRILL_ID,
-    query: SamplesQuery,
+    query: Type.Object({ samples: SkippedSamples }),
     answer: JOURNAL,
     handle: async ({ id, query }) => {
-      const from = query.count('samples', { min: 0, max: 1_000_000, otherwise: 0 });
       const journal = await drills.journal(id);
-      return { ...journal, samples: journal.samples.slice(from) };
+      return { ...journal, samples: journal.samples.slice(query.samples) };
     },
   });
 
@@ -156,6 +142,38 @@ export function registerJournals(app: FastifyInstance, { operations: { drills } 
     id: DRILL_ID,
     page: drills.page,
   });
+
+  get('/admin/halt', {
+    summary: 'Whether drills are halted, by whom and why',
+    answer: HALT_STATE,
+    handle: () => {
+      const domains = halts();
+      return { halted: domains.length > 0, domains };
+    },
+  });
+
+  post('/admin/halt', {
+    action: 'halt',
+    summary: 'Stop and roll back every drill, and refuse new ones',
+    body: ReasonBody,
+    answer: HaltedBody,
+    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, true, changed),
+  });
+
+  post('/admin/halt/lift', {
+    action: 'halt-lift',
+    summary: 'Let drills start again',
+    body: ReasonBody,
+    answer: HaltedBody,
+    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, false, changed),
+  });
+}
+
+function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
+  return {
+    domain: domains.length === 1 ? domains[0] : undefined,
+    after: { drill: id, plan: plan.name, domains, resumes },
+  };
 }
 
 interface ReportRoute {
@@ -176,53 +194,5 @@ export function registerReport(app: FastifyInstance, url: string, { summary, tag
       type: 'text/html',
     }),
     handler: async (request, reply) => sendReport(request, reply, await page(pathId(request, id.unknown))),
-  });
-}
-
-const HaltedBody = Type.Object({ halted: Type.Boolean() });
-
-/** The halt of all drills: it stops every drill and refuses new ones. */
-export function registerHalt(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
-
-  const halts = () =>
-    operations.domains.flatMap((domain) => {
-      const { halted } = operations.domain(domain).control.document();
-      return halted === undefined ? [] : [{ domain, ...halted }];
-    });
-  const halted = () => ({ halted: halts().map(({ domain }) => domain) });
-  const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
-    const before = halted();
-    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift(caller));
-    changed({ before, after: halted() });
-    return { halted: isHalted };
-  };
-
-  get('/admin/halt', {
-    summary: 'Whether drills are halted, by whom and why',
-    tag: 'drills',
-    answer: HALT_STATE,
-    handle: () => {
-      const domains = halts();
-      return { halted: domains.length > 0, domains };
-    },
-  });
-
-  post('/admin/halt', {
-    action: 'halt',
-    summary: 'Stop and roll back every drill, and refuse new ones',
-    tag: 'drills',
-    body: ReasonBody,
-    answer: HaltedBody,
-    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, true, changed),
-  });
-
-  post('/admin/halt/lift', {
-    action: 'halt-lift',
-    summary: 'Let drills start again',
-    tag: 'drills',
-    body: ReasonBody,
-    answer: HaltedBody,
-    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, false, changed),
   });
 }

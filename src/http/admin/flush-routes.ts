@@ -90,71 +90,6 @@ const FlushState = Type.Object({
   erasure: Type.Optional(ERASURE),
 });
 
-/** Routes that flush a domain, preview a flush and show its state. */
-export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
-
-  post('/admin/flush/preview', {
-    action: 'flush-preview',
-    readsOnly: true,
-    summary: 'Preview of a flush: its effect and cost',
-    tag: 'flush',
-    body: Type.Object(target, strict),
-    answer: FLUSH_PREVIEW,
-    handle: ({ body: { domain, fraction = 1, ...ask } }) =>
-      operations.domain(domain).flush.preview({ ...ask, fraction }),
-  });
-
-  post('/admin/flush', {
-    action: 'flush',
-    summary: 'Flush a share of a domain permanently',
-    description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
-    tag: 'flush',
-    body: FlushBody,
-    answer: FLUSHED,
-    handle: async ({ body: { domain, fraction = 1, reason, ...ask }, changed }) => {
-      const { flush } = operations.domain(domain);
-      const { mode } = ask;
-      if (mode === 'erase') statedReason(reason);
-      const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
-      const erasure = mode === 'erase' ? flush.erasure() : undefined;
-      changed({ before: documentSummary(before), after: { ...documentSummary(after), mode, fraction, ranges } });
-      const { revision, generation } = after;
-      const counted = affectedAnswer(domain, mode, affected);
-      return { domain, mode, ranges, revision, generation, affected: counted, erasure };
-    },
-  });
-
-  get('/admin/flush', {
-    summary: 'The decisions of operators about a domain, and its latest erasure',
-    tag: 'flush',
-    query: DomainQuery,
-    answer: FlushState,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
-      const { control, flush } = queriedDomain(operations, domain);
-      const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
-      const { heardMsAgo, shared } = control.state();
-      return {
-        domain,
-        document: {
-          revision,
-          generation,
-          ranges,
-          indexVersion,
-          purges,
-          suppressed: suppressed.length,
-          halted,
-          drill: control.overlay()?.drill,
-          heardMsAgo,
-          shared,
-        },
-        erasure: flush.erasure(),
-      };
-    },
-  });
-}
-
 /** Each byte of an id takes at most 6 bytes, as `\uXXXX`. The rest is for the other members. */
 const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
 
@@ -187,14 +122,69 @@ const SuppressBody = Type.Object(
   strict,
 );
 
-/** Routes that purge every page of one query, or remove a document from every page. */
-export function registerPurge(app: FastifyInstance, { operations, audit }: AdminContext): void {
-  const { get, post } = adminRoutes(app, audit);
+/** Routes that flush a domain or every page of one query, remove documents from every page, and show this state. */
+export function registerFlush(app: FastifyInstance, { operations, audit }: AdminContext): void {
+  const { get, post } = adminRoutes(app, 'flush', audit);
+
+  post('/admin/flush/preview', {
+    action: 'flush-preview',
+    readsOnly: true,
+    summary: 'Preview of a flush: its effect and cost',
+    body: Type.Object(target, strict),
+    answer: FLUSH_PREVIEW,
+    handle: ({ body: { domain, fraction = 1, ...ask } }) =>
+      operations.domain(domain).flush.preview({ ...ask, fraction }),
+  });
+
+  post('/admin/flush', {
+    action: 'flush',
+    summary: 'Flush a share of a domain permanently',
+    description: 'Answers when the floor is raised; an erasure continues in the background. `erase` needs a reason.',
+    body: FlushBody,
+    answer: FLUSHED,
+    handle: async ({ body: { domain, fraction = 1, reason, ...ask }, changed }) => {
+      const { flush } = operations.domain(domain);
+      const { mode } = ask;
+      if (mode === 'erase') statedReason(reason);
+      const { before, after, ranges, affected } = await flush.flush({ ...ask, fraction });
+      const erasure = mode === 'erase' ? flush.erasure() : undefined;
+      changed({ before: documentSummary(before), after: { ...documentSummary(after), mode, fraction, ranges } });
+      const { revision, generation } = after;
+      const counted = affectedAnswer(domain, mode, affected);
+      return { domain, mode, ranges, revision, generation, affected: counted, erasure };
+    },
+  });
+
+  get('/admin/flush', {
+    summary: 'The decisions of operators about a domain, and its latest erasure',
+    query: DomainQuery,
+    answer: FlushState,
+    handle: ({ query: { domain } }) => {
+      const { control, flush } = queriedDomain(operations, domain);
+      const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
+      const { heardMsAgo, shared } = control.state();
+      return {
+        domain,
+        document: {
+          revision,
+          generation,
+          ranges,
+          indexVersion,
+          purges,
+          suppressed: suppressed.length,
+          halted,
+          drill: control.overlay()?.drill,
+          heardMsAgo,
+          shared,
+        },
+        erasure: flush.erasure(),
+      };
+    },
+  });
 
   post('/admin/purge', {
     action: 'purge',
     summary: 'Flush every page of one query',
-    tag: 'flush',
     body: PurgeBody,
     answer: PURGED,
     handle: async ({ body: { domain, q }, changed }) => {
@@ -214,7 +204,6 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
       bodyLimit: MAX_IDS_BYTES,
       action,
       summary: lift ? 'Show suppressed documents again' : 'Remove documents from every page at once',
-      tag: 'flush',
       body: SuppressBody,
       answer: SUPPRESSED,
       handle: async ({ body: { domain, ids }, changed }) => {
@@ -227,11 +216,9 @@ export function registerPurge(app: FastifyInstance, { operations, audit }: Admin
 
   get('/admin/suppressed', {
     summary: 'The suppressed documents',
-    tag: 'flush',
     query: DomainQuery,
     answer: SUPPRESSED_LIST,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
+    handle: ({ query: { domain } }) => {
       const { suppressed } = queriedDomain(operations, domain).control.document();
       return { domain, max: MAX_SUPPRESSED, suppressed: suppressed.map(({ id, atMs }) => ({ id, atMs })) };
     },

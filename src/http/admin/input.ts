@@ -56,7 +56,8 @@ export function routeSchema(route: Described): Record<string, unknown> {
 }
 
 /** A route that takes and answers JSON. */
-interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends TSchema> extends Described {
+interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends TSchema>
+  extends Omit<Described, 'tag' | 'params' | 'type'> {
   readonly query?: Query;
   /** Bodies are checked against it. */
   readonly body?: Body;
@@ -73,12 +74,14 @@ interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends 
   readonly bodyLimit?: number;
   /** The address of the new resource. */
   readonly location?: (answer: Decoded<Answer>) => string;
-  readonly handle: (asked: Asked<Static<Body>>) => Decoded<Answer> | Promise<Decoded<Answer>>;
+  /** False: a HEAD would do the work, and throw the answer away. */
+  readonly exposeHeadRoute?: false;
+  readonly handle: (asked: Asked<Static<Body>, Static<Query>>) => Decoded<Answer> | Promise<Decoded<Answer>>;
 }
 
 type TQuery = TSchema & { readonly properties: object };
 
-interface Asked<Body> {
+interface Asked<Body, Query> {
   readonly body: Body;
   readonly query: Query;
   readonly id: string;
@@ -92,38 +95,31 @@ interface Asked<Body> {
  * Registers routes whose input is checked and whose answers have the type of their schemas. Query, id and body are checked in
  * this order; each refusal names the field.
  */
-export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit']) {
+export function adminRoutes(app: FastifyInstance, tag: Described['tag'], audit?: AdminContext['audit']) {
   const register =
     (method: 'GET' | 'POST') =>
     <Body extends TSchema, Query extends TQuery, Answer extends TSchema>(
       url: string,
       route: AdminRoute<Body, Query, Answer>,
     ): void => {
-      const {
-        id,
-        query,
-        describedQuery = query,
-        body,
-        describedBody = body,
-        action,
-        readsOnly,
-        bodyLimit,
-        status = 200,
-        location,
-      } = route;
+      const { id, query, body, action, readsOnly, bodyLimit, exposeHeadRoute, location } = route;
+      const described = { query: route.describedQuery ?? query, body: route.describedBody ?? body };
       const params = id && Type.Object({ id: Type.String({ description: id.description }) });
       const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
+      const queryOf = query === undefined ? () => undefined as Static<Query> : queryReader(query);
       // Fastify refuses an undefined limit.
       const limit = bodyLimit === undefined ? undefined : { bodyLimit };
+      const head = exposeHeadRoute === undefined ? undefined : { exposeHeadRoute };
       app.route({
         method,
         url,
         ...limit,
+        ...head,
         config: { action, readsOnly },
-        schema: routeSchema({ ...route, params, query: describedQuery, body: describedBody }),
+        schema: routeSchema({ ...route, ...described, tag, params }),
         handler: async (request, reply) => {
           const answer = await route.handle({
-            query: query === undefined ? NO_QUERY : queryOf(request, query),
+            query: queryOf(request),
             id: id === undefined ? '' : pathId(request, id.unknown),
             body: bodyOf(request.body),
             by: callerName(request.raw),
@@ -131,7 +127,7 @@ export function adminRoutes(app: FastifyInstance, audit?: AdminContext['audit'])
             changed: (note) => audit?.changed(request, note),
           });
           if (location !== undefined) reply.header('location', location(answer));
-          return reply.code(status).send(answer);
+          return reply.code(route.status ?? 200).send(answer);
         },
       });
     };
@@ -161,6 +157,11 @@ export const OptionalReason = Type.Optional(
 
 export const DomainQuery = Type.Object({ domain: DomainName });
 
+/** A parameter with a default: it may be left out, and the route always gets a value. */
+export function defaulted<S extends TSchema>(schema: S): S {
+  return Type.Optional(schema);
+}
+
 /**
  * The id in a path. An id may become a file name: with `unknown` only the characters of an id are accepted.
  * @throws Refusal `unknown` for any other text.
@@ -173,6 +174,15 @@ export function pathId({ params }: FastifyRequest, unknown?: Problem): string {
 
 export const AtMs = wallTime();
 
+/** For lists of samples that grow while they are read. */
+export const SkippedSamples = defaulted(
+  Type.Integer({
+    minimum: 0,
+    default: 0,
+    description: 'Number of samples to skip: those that the client has already.',
+  }),
+);
+
 /** Maximum number of characters of a pointer in an answer: a member name of a client may be as long as its body. */
 const MAX_POINTER = 128;
 
@@ -180,7 +190,7 @@ const MAX_POINTER = 128;
  * Checks bodies against a closed schema. An unknown, missing or invalid field is refused by name, and the answer says what
  * is allowed. A request without a body counts as `{}`.
  */
-export function bodyReader<const S extends TSchema>(schema: S): (body: unknown) => Static<S> {
+function bodyReader<const S extends TSchema>(schema: S): (body: unknown) => Static<S> {
   const shape = Compile(schema);
   return (given) => {
     const body = given ?? {};
@@ -231,59 +241,54 @@ function codeOf(pointer: string, isMissing: boolean): Problem['code'] {
   return 'invalid-body';
 }
 
-interface Query {
-  /** @throws Refusal when it is missing or empty. */
-  readonly text: (name: string) => string;
-  /** Undefined when it is missing. */
-  readonly optional: (name: string) => string | undefined;
-  /** A whole number. @throws Refusal when it is out of bounds. */
-  readonly count: (name: string, bounds: CountBounds) => number;
-}
+/** The maximum of counts whose schema has none. */
+const MAX_COUNT = 1_000_000;
 
-interface CountBounds {
-  readonly min: number;
-  readonly max: number;
-  /** The value when the parameter is missing. */
-  readonly otherwise: number;
-}
-
-/** The query of an operator's request. Unlike in a search, an unknown parameter is refused, because it is a typing error. */
-export function queryOf(request: FastifyRequest, schema: { readonly properties: object }): Query {
-  const known = Object.keys(schema.properties);
-  const target = request.raw.url ?? '';
-  const mark = target.indexOf('?');
-  const pairs = mark < 0 ? [] : parseQueryString(target.slice(mark + 1));
-  const values = new Map<string, string>();
-  for (const [name, value] of pairs) {
-    if (!known.includes(name)) {
-      const allowed = known.length === 0 ? 'it takes none' : `known are ${known.join(', ')}`;
-      throw invalid(name.slice(0, 64), `There is no such parameter; ${allowed}.`);
+/**
+ * Reads the query of an operator's request by its schema; numbers and flags are read from text. Unlike in a search, an unknown
+ * parameter is refused, because it is a typing error.
+ */
+function queryReader<S extends TQuery>(schema: S): (request: FastifyRequest) => Static<S> {
+  const { properties = {}, required = [] } = nodeOf(schema);
+  const known = Object.keys(properties);
+  return ({ raw: { url = '' } }) => {
+    const mark = url.indexOf('?');
+    const values = new Map<string, string>();
+    for (const [name, value] of mark < 0 ? [] : parseQueryString(url.slice(mark + 1))) {
+      if (!known.includes(name))
+        throw invalid(name.slice(0, 64), `There is no such parameter; known are ${known.join(', ')}.`);
+      if (values.has(name)) throw invalid(name, 'It is given twice.');
+      values.set(name, value);
     }
-    if (values.has(name)) throw invalid(name, 'It is given twice.');
-    values.set(name, value);
-  }
-  return {
-    text: (name) => {
-      const value = values.get(name)?.trim() ?? '';
-      if (value === '') throw invalid(name, `The parameter ${name} is required.`);
-      return value;
-    },
-    optional: (name) => values.get(name),
-    count: (name, { min, max, otherwise }) => {
-      const value = values.get(name);
-      if (value === undefined) return otherwise;
-      const count = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-      if (count >= min && count <= max) return count;
-      throw invalid(name, `The parameter ${name} is a whole number from ${min} to ${max}.`);
-    },
+    const read = Object.entries(properties).map(([name, node]) => [
+      name,
+      required.includes(name) ? requiredText(name, values.get(name)) : parameterOf(name, node, values.get(name)),
+    ]);
+    return Object.fromEntries(read);
   };
 }
 
-const NO_QUERY: Query = {
-  text: () => '',
-  optional: () => undefined,
-  count: (_, { otherwise }) => otherwise,
-};
+function requiredText(name: string, given = ''): string {
+  const text = given.trim();
+  if (text === '') throw invalid(name, `The parameter ${name} is required.`);
+  return text;
+}
+
+function parameterOf(
+  name: string,
+  { type, minimum = 0, maximum = MAX_COUNT, default: byDefault }: SchemaNode,
+  given?: string,
+) {
+  if (given === undefined) return byDefault;
+  if (type === 'boolean') {
+    if (given !== 'true' && given !== 'false') throw invalid(name, `The parameter ${name} is true or false.`);
+    return given === 'true';
+  }
+  if (type !== 'integer') return given;
+  const count = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (count >= minimum && count <= maximum) return count;
+  throw invalid(name, `The parameter ${name} is a whole number from ${minimum} to ${maximum}.`);
+}
 
 /** @throws Refusal `unknown-domain`, with the name of the query parameter. */
 export function queriedDomain(operations: Pick<Operations, 'domain'>, name: string): DomainOperations {

@@ -35,14 +35,17 @@ interface AdminSearchOptions {
 /** Enough for the few pages of operators. */
 const PAGE_BODIES_BYTES = 2 ** 20;
 
-/**
- * `GET /admin/search`: answers like `/search`, but from the engine instead of the cache, and stores the page. The route is
- * on this listener because it needs a token, and clients must not reach a listener that takes tokens.
- */
-export function registerAdminSearch(routes: FastifyInstance, options: AdminSearchOptions): void {
-  const { domains, observe, requestLog, maxPageBytes, app } = options;
+/** Routes that make, explain and trace one search. */
+export function registerSearches(routes: FastifyInstance, options: AdminSearchOptions): void {
+  const { domains, clock, random, maxUrlBytes, observe, requestLog, requestId, maxPageBytes, app } = options;
+  const { get } = adminRoutes(routes, 'state');
   const handle = createSearchHandler({
-    ...options,
+    domains,
+    requestLog,
+    requestId,
+    clock,
+    random,
+    maxUrlBytes,
     clientOf: () => ({ bypass: true }),
     count: createRequestCounter({ observe, requestLog }),
     pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),
@@ -50,6 +53,8 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
     noStore: true,
     closesConnections: () => app.drain.closesConnections,
   });
+  // Answers like `/search`, but from the engine instead of the cache, and stores the page. The route is on this listener
+  // because it needs a token, and clients must not reach a listener that takes tokens.
   routes.route({
     method: 'GET',
     url: '/admin/search',
@@ -68,16 +73,9 @@ export function registerAdminSearch(routes: FastifyInstance, options: AdminSearc
       handle(request.raw, reply.raw);
     },
   });
-}
 
-/** `GET /admin/explain`: what would happen to a search now. */
-export function registerExplain(
-  routes: FastifyInstance,
-  { domains, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'maxUrlBytes'>,
-): void {
-  adminRoutes(routes).get('/admin/explain', {
+  get('/admin/explain', {
     summary: 'Why a search is answered as it is, tier by tier',
-    tag: 'state',
     describedQuery: searchQuerySchema(domains),
     answer: ExplanationBody,
     handle: async ({ request: { raw, headers } }) => {
@@ -85,19 +83,11 @@ export function registerExplain(
       return domainOf(parameters, domains).explain(parameters);
     },
   });
-}
 
-/**
- * `GET /admin/trace`: one search as a client would make it, with every stage that it went through. It may ask the engine and
- * store a page, as any search may; it is not counted as a request of a client.
- */
-export function registerTrace(
-  routes: FastifyInstance,
-  { domains, clock, random, maxUrlBytes }: Pick<AdminSearchOptions, 'domains' | 'clock' | 'random' | 'maxUrlBytes'>,
-): void {
-  adminRoutes(routes).get('/admin/trace', {
+  // One search as a client would make it, with every stage that it went through. It may ask the engine and store a page, as
+  // any search may; it is not counted as a request of a client.
+  get('/admin/trace', {
     summary: 'One live search, stage by stage, with its times',
-    tag: 'state',
     describedQuery: searchQuerySchema(domains),
     answer: TraceBody,
     handle: async ({ request: { raw, headers } }) => {
@@ -105,11 +95,7 @@ export function registerTrace(
       const recorder = createTraceRecorder({ clock, random });
       const span = recorder.begin({ name: 'search', kind: 'internal' });
       const ended = await promised<Answer>((done) => prepared.domain.search(prepared, { span }, done)).then(
-        (answer) => ({
-          outcome: answer.outcome,
-          reason: answer.reason,
-          cacheStatus: cacheStatus(answer),
-        }),
+        (answer) => ({ outcome: answer.outcome, reason: answer.reason, cacheStatus: cacheStatus(answer) }),
         (error: unknown) => {
           const problem = problemOf(error);
           return { outcome: outcomeOf(problem), problem: { code: problem.code, detail: problem.detail } };

@@ -21,9 +21,11 @@ import {
   adminRoutes,
   type ChangeNote,
   DomainName,
+  defaulted,
   OptionalReason,
   queriedDomain,
   RequiredReason,
+  SkippedSamples,
   strict,
 } from './input.ts';
 
@@ -89,17 +91,6 @@ const CutOverBody = Type.Object(
   strict,
 );
 
-const SamplesQuery = Type.Object({
-  domain: DomainName,
-  from: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      default: 0,
-      description: 'Number of samples to skip: those that the client has already.',
-    }),
-  ),
-});
-
 const SamplesBody = Type.Object({
   domain: Type.String(),
   shadow: Type.Optional(Type.String({ description: 'The running shadow. The samples of another one begin at 0.' })),
@@ -109,10 +100,15 @@ const SamplesBody = Type.Object({
   samples: Type.Array(SHADOW_SAMPLE),
 });
 
-/** Shadow traffic: its state and its curves, and its start, change and end. */
+const REPORT_ID = {
+  description: 'The id of a report; it is the id of its shadow.',
+  unknown: { code: 'unknown-report', detail: 'There is no such report.' },
+} as const;
+
+/** Shadow traffic, from its start to its reports, and the change of the store of a domain. */
 export function registerShadows(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { shadows } = operations;
-  const { get, post } = adminRoutes(app, audit);
+  const { get, post } = adminRoutes(app, 'shadow', audit);
   const summaryOf = (domain: string): ShadowSummary | undefined =>
     shadows.list().find((each) => each.domain === domain);
   const noteBefore = (domain: string): object | undefined => {
@@ -122,19 +118,15 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   get('/admin/shadow', {
     summary: 'Each domain that has a store: its candidates, its shadow, its cut-over',
-    tag: 'shadow',
     answer: Type.Object({ domains: Type.Array(SHADOW_SUMMARY) }),
     handle: () => ({ domains: shadows.list() }),
   });
 
   get('/admin/shadow/status', {
     summary: 'A domain with the figures of both stores and the verdict',
-    tag: 'shadow',
-    query: Type.Object({ domain: DomainName, for: Type.Optional(Seconds) }),
+    query: Type.Object({ domain: DomainName, for: defaulted(Seconds) }),
     answer: SHADOW_STATUS,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
-      const seconds = query.count('for', FOR_SECONDS);
+    handle: ({ query: { domain, for: seconds } }) => {
       // Called for its refusal of an unknown domain.
       queriedDomain(operations, domain);
       return shadows.status(domain, seconds * 1000);
@@ -143,12 +135,9 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
 
   get('/admin/shadow/samples', {
     summary: 'The curves of both stores since the start of the shadow',
-    tag: 'shadow',
-    query: SamplesQuery,
+    query: Type.Object({ domain: DomainName, from: SkippedSamples }),
     answer: SamplesBody,
-    handle: ({ query }) => {
-      const domain = query.text('domain');
-      const from = query.count('from', { min: 0, max: 1_000_000, otherwise: 0 });
+    handle: ({ query: { domain, from } }) => {
       queriedDomain(operations, domain);
       const samples = shadows.samples(domain);
       const shadow = summaryOf(domain)?.shadow?.id;
@@ -160,7 +149,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     action: 'shadow-start',
     summary: 'Start a shadow: reads and writes are copied to a candidate',
     description: 'Answers when the candidate has passed its checks and the copies have begun.',
-    tag: 'shadow',
     body: StartBody,
     answer: SHADOW_STATUS,
     status: 201,
@@ -177,7 +165,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     action: 'shadow-change',
     summary: 'Change the fraction or the reads of a running shadow',
     description: 'One of `fraction` and `reads` is required.',
-    tag: 'shadow',
     body: ChangeBody,
     answer: SHADOW_STATUS,
     handle: async ({ body: { reason = '', ...change }, by, changed }) => {
@@ -197,7 +184,6 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     summary: 'End the use of the second store of a domain',
     description:
       'A shadow ends and its report is kept, a prepared cut-over is cancelled, after a cut-over the old store is no longer used.',
-    tag: 'shadow',
     body: Type.Object({ domain: DomainName, reason: OptionalReason }, strict),
     answer: SHADOW_STOPPED,
     handle: async ({ body: { domain, reason = '' }, by, changed }) => {
@@ -207,6 +193,53 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
       changed({ before, after: { ended, report } });
       return stopped;
     },
+  });
+
+  post('/admin/shadow/cut-over', {
+    action: 'cut-over',
+    summary: 'Cut over to the candidate of the running shadow',
+    description: 'Answers when every process follows. Without a favourable verdict it needs `force`.',
+    body: CutOverBody,
+    answer: SHADOW_MOVED,
+    handle: async ({ body, by, changed }) => {
+      const { domain, force = false, for: seconds = FOR_SECONDS.otherwise, reason } = body;
+      const caller = { by, reason: statedReason(reason) };
+      const moved = await shadows.cutOver({ domain, force, forMs: seconds * 1000 }, caller);
+      changed(movedNote(moved, force));
+      return moved;
+    },
+  });
+
+  post('/admin/shadow/back', {
+    action: 'cut-over-back',
+    summary: 'Return to the store before the cut-over',
+    body: Type.Object({ domain: DomainName, reason: RequiredReason }, strict),
+    answer: SHADOW_MOVED,
+    handle: async ({ body: { domain, reason }, by, changed }) => {
+      const moved = await shadows.back(domain, { by, reason: statedReason(reason) });
+      changed(movedNote(moved));
+      return moved;
+    },
+  });
+
+  get('/admin/shadow/reports', {
+    summary: 'The reports of ended shadows, newest first',
+    answer: Type.Object({ reports: Type.Array(SHADOW_REPORT_SUMMARY) }),
+    handle: async () => ({ reports: await shadows.reports() }),
+  });
+
+  get('/admin/shadow/reports/:id', {
+    summary: 'One report',
+    id: REPORT_ID,
+    answer: SHADOW_REPORT,
+    handle: ({ id }) => shadows.report(id),
+  });
+
+  registerReport(app, '/admin/shadow/reports/:id/report', {
+    summary: 'One report, as one self-contained page',
+    tag: 'shadow',
+    id: REPORT_ID,
+    page: shadows.page,
   });
 }
 
@@ -223,70 +256,4 @@ function shadowNote({ shadow, active }: Pick<ShadowSummary, 'shadow' | 'active'>
 
 function movedNote({ from, to, preparedMs, report }: Moved, force?: boolean): ChangeNote {
   return { before: { active: storeNote(from) }, after: { active: storeNote(to), preparedMs, report, force } };
-}
-
-/** The change of the store of a domain, and the way back. */
-export function registerCutOver(app: FastifyInstance, { operations: { shadows }, audit }: AdminContext): void {
-  const { post } = adminRoutes(app, audit);
-
-  post('/admin/shadow/cut-over', {
-    action: 'cut-over',
-    summary: 'Cut over to the candidate of the running shadow',
-    description: 'Answers when every process follows. Without a favourable verdict it needs `force`.',
-    tag: 'shadow',
-    body: CutOverBody,
-    answer: SHADOW_MOVED,
-    handle: async ({ body, by, changed }) => {
-      const { domain, force = false, for: seconds = FOR_SECONDS.otherwise, reason } = body;
-      const caller = { by, reason: statedReason(reason) };
-      const moved = await shadows.cutOver({ domain, force, forMs: seconds * 1000 }, caller);
-      changed(movedNote(moved, force));
-      return moved;
-    },
-  });
-
-  post('/admin/shadow/back', {
-    action: 'cut-over-back',
-    summary: 'Return to the store before the cut-over',
-    tag: 'shadow',
-    body: Type.Object({ domain: DomainName, reason: RequiredReason }, strict),
-    answer: SHADOW_MOVED,
-    handle: async ({ body: { domain, reason }, by, changed }) => {
-      const moved = await shadows.back(domain, { by, reason: statedReason(reason) });
-      changed(movedNote(moved));
-      return moved;
-    },
-  });
-}
-
-const REPORT_ID = {
-  description: 'The id of a report; it is the id of its shadow.',
-  unknown: { code: 'unknown-report', detail: 'There is no such report.' },
-} as const;
-
-/** The kept reports of shadows, as JSON for machines and as a page for readers. */
-export function registerShadowReports(app: FastifyInstance, { operations: { shadows } }: AdminContext): void {
-  const { get } = adminRoutes(app);
-
-  get('/admin/shadow/reports', {
-    summary: 'The reports of ended shadows, newest first',
-    tag: 'shadow',
-    answer: Type.Object({ reports: Type.Array(SHADOW_REPORT_SUMMARY) }),
-    handle: async () => ({ reports: await shadows.reports() }),
-  });
-
-  get('/admin/shadow/reports/:id', {
-    summary: 'One report',
-    tag: 'shadow',
-    id: REPORT_ID,
-    answer: SHADOW_REPORT,
-    handle: ({ id }) => shadows.report(id),
-  });
-
-  registerReport(app, '/admin/shadow/reports/:id/report', {
-    summary: 'One report, as one self-contained page',
-    tag: 'shadow',
-    id: REPORT_ID,
-    page: shadows.page,
-  });
 }

@@ -4,19 +4,18 @@ import type { Logger } from 'pino';
 import { Type } from 'typebox';
 import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import { STORE_REASONS } from '../../cache/store.ts';
+import { PLACEMENT_PHASES } from '../../control/document.ts';
 import { DRILL_SUMMARY, type DrillSummary } from '../../operations/drills/drills.ts';
 import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import type { Clock } from '../../runtime.ts';
 import { oneOf } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
-import { type AdminContext, AtMs, adminRoutes, DomainName, queriedDomain, routeSchema } from './input.ts';
-
-const MAX_POPULAR = 1000;
+import { type AdminContext, AtMs, adminRoutes, DomainName, defaulted, queriedDomain, routeSchema } from './input.ts';
 
 const PopularQuery = Type.Object({
   domain: DomainName,
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_POPULAR, default: 100 })),
+  limit: defaulted(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
 });
 
 const PopularBody = Type.Object({
@@ -34,11 +33,10 @@ const PopularBody = Type.Object({
 
 /** The state of each domain, and its most frequent searches. */
 export function registerState(app: FastifyInstance, { operations }: AdminContext): void {
-  const { get } = adminRoutes(app);
+  const { get } = adminRoutes(app, 'state');
 
   get('/admin/domains', {
     summary: 'The state of each part of each domain',
-    tag: 'state',
     answer: DomainsBody,
     handle: () => ({
       domains: operations
@@ -50,12 +48,9 @@ export function registerState(app: FastifyInstance, { operations }: AdminContext
 
   get('/admin/popular', {
     summary: 'The most frequent searches, most frequent first',
-    tag: 'state',
     query: PopularQuery,
     answer: PopularBody,
-    handle: async ({ query }) => {
-      const domain = query.text('domain');
-      const limit = query.count('limit', { min: 1, max: MAX_POPULAR, otherwise: 100 });
+    handle: async ({ query: { domain, limit } }) => {
       const asked = await queriedDomain(operations, domain).popular(limit);
       return { domain, ...asked };
     },
@@ -140,6 +135,10 @@ const ControlLook = Type.Object(
         blackout: Type.Boolean(),
       }),
     ),
+    shadow: Type.Optional(Type.Object({ candidate: Type.String(), fraction: Type.Number(), reads: Type.Integer() })),
+    placement: Type.Optional(
+      Type.Object({ phase: oneOf(PLACEMENT_PHASES), active: Type.String(), other: Type.Optional(Type.String()) }),
+    ),
   },
   { description: 'Summary of the control document.' },
 );
@@ -166,17 +165,7 @@ const LiveLine = Type.Object(
   },
 );
 
-interface Live {
-  /** Writes a line at once and then one a second, until the response is closed. False: there are too many streams. */
-  readonly join: (response: ServerResponse) => boolean;
-  /** Ends every stream and accepts no new one. */
-  readonly close: () => void;
-}
-
-interface Stream {
-  readonly response: ServerResponse;
-  readonly watcher: Watcher;
-}
+type Stream = { readonly response: ServerResponse; readonly watcher: Watcher };
 
 const MAX_STREAMS = 16;
 const LINE_MS = 1000;
@@ -191,7 +180,7 @@ export function createLive(options: {
   readonly operations: Pick<Operations, 'watch' | 'drills'>;
   readonly clock: Pick<Clock, 'wallMs'>;
   readonly log: Logger;
-}): Live {
+}) {
   const { operations, clock, log } = options;
   const streams = new Set<Stream>();
   let running: readonly DrillSummary[] = [];
@@ -238,7 +227,8 @@ export function createLive(options: {
   };
 
   return {
-    join: (response) => {
+    /** Writes a line at once and then one a second, until the response is closed. False: there are too many streams. */
+    join: (response: ServerResponse): boolean => {
       if (isClosed || streams.size >= MAX_STREAMS) return false;
       const stream: Stream = { response, watcher: operations.watch() };
       streams.add(stream);
@@ -247,7 +237,8 @@ export function createLive(options: {
       void list().then(() => write(stream));
       return true;
     },
-    close: () => {
+    /** Ends every stream and accepts no new one. */
+    close: (): void => {
       isClosed = true;
       for (const { response } of streams) response.end();
     },
@@ -255,7 +246,7 @@ export function createLive(options: {
 }
 
 /** `GET /admin/live`: the activity of this process, as a stream. */
-export function registerLive(app: FastifyInstance, live: Live): void {
+export function registerLive(app: FastifyInstance, live: ReturnType<typeof createLive>): void {
   app.get('/admin/live', {
     // A HEAD would never end.
     exposeHeadRoute: false,

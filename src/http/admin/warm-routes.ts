@@ -11,13 +11,12 @@ const WARM_UP_ID = { description: 'The id of a warm-up.' };
 /** Routes that fill a cache in the background. */
 export function registerWarm(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { warm } = operations;
-  const { get, post } = adminRoutes(app, audit);
+  const { get, post } = adminRoutes(app, 'warm-up', audit);
 
   post('/admin/warm', {
     action: 'warm-start',
     summary: 'Start a warm-up',
     description: 'Runs in the process that answers; one per domain at a time.',
-    tag: 'warm-up',
     body: WARM_REQUEST,
     answer: WARM_UP,
     status: 201,
@@ -32,7 +31,6 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
 
   get('/admin/warm', {
     summary: 'Warm-ups of this process',
-    tag: 'warm-up',
     answer: Type.Object({ warmUps: Type.Array(WARM_UP) }),
     handle: () => ({ warmUps: warm.list() }),
   });
@@ -42,7 +40,6 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
     action: 'warm-feed',
     summary: 'More queries for a warm-up',
     description: 'Takes the queries that there is room for and answers with their number; send the rest later.',
-    tag: 'warm-up',
     id: WARM_UP_ID,
     body: FeedBody,
     answer: Type.Object({ taken: Type.Integer(), warmUp: WARM_UP }),
@@ -57,7 +54,6 @@ export function registerWarm(app: FastifyInstance, { operations, audit }: AdminC
     action: 'warm-stop',
     summary: 'Stop a warm-up',
     description: 'The body may be left out.',
-    tag: 'warm-up',
     id: WARM_UP_ID,
     body: Type.Object({}, strict),
     answer: WARM_UP,

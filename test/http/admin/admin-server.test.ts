@@ -2,14 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminHarness, bearer } from './harness.ts';
 
-test('metrics and health need no token', async (context) => {
-  const { app } = adminHarness(context).server;
-  const metrics = await app.inject({ url: '/metrics' });
-  assert.deepEqual([metrics.statusCode, metrics.payload], [200, 'up 1\n']);
-  assert.match(String(metrics.headers['content-type']), /^text\/plain; version=0\.0\.4/);
-  assert.equal((await app.inject({ url: '/healthz' })).statusCode, 200);
-});
-
 test('explain takes the parameters of search', async (context) => {
   const { get } = adminHarness(context);
   const { canonical, key } = (await get('/admin/explain?q=%20A%20&page=2')).json;

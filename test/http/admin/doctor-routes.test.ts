@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
 import { createFakeDoctor, FOREIGN_KEY } from '../../fakes/operations-doctor.ts';
-import { adminHarness } from './harness.ts';
+import { adminHarness, TOKEN } from './harness.ts';
 
-test('the standing findings are told with their counts and their history, and nothing is looked at', async (context) => {
+function doctorHarness(context: TestContext, token = TOKEN) {
   const clock = createFakeClock();
   const doctor = createFakeDoctor({ clock });
-  const { get } = adminHarness(context, { clock, operations: { ...createFakeOperations({ clock }), doctor } });
+  return {
+    ...adminHarness(context, { clock, token, operations: { ...createFakeOperations({ clock }), doctor } }),
+    doctor,
+  };
+}
+
+test('the standing findings are told with their counts and their history, and nothing is looked at', async (context) => {
+  const { get, doctor } = doctorHarness(context);
   const { status, json } = await get('/admin/doctor');
   assert.equal(status, 200);
   assert.deepEqual(json.counts, { critical: 0, warning: 2, info: 0 });
@@ -18,9 +25,8 @@ test('the standing findings are told with their counts and their history, and no
 });
 
 test('before the first window has ended there are no standing findings and no counts', async (context) => {
-  const clock = createFakeClock();
-  const doctor = { ...createFakeDoctor({ clock }), standing: () => undefined, history: () => [] };
-  const { get } = adminHarness(context, { clock, operations: { ...createFakeOperations({ clock }), doctor } });
+  const { get, doctor } = doctorHarness(context);
+  Object.assign(doctor, { standing: () => undefined, history: () => [] });
   assert.deepEqual((await get('/admin/doctor')).json, { history: [] });
 });
 
@@ -40,9 +46,7 @@ test('an examination tells its report; its snapshots only when they are asked fo
 });
 
 test('the window is the one that is asked for, within its bounds; without one the doctor chooses', async (context) => {
-  const clock = createFakeClock();
-  const doctor = createFakeDoctor({ clock });
-  const { get } = adminHarness(context, { clock, operations: { ...createFakeOperations({ clock }), doctor } });
+  const { get, doctor } = doctorHarness(context);
   assert.equal((await get('/admin/doctor/examination?window=250')).json.report.windowSeconds, 0.25);
   await get('/admin/doctor/examination');
   assert.deepEqual(doctor.asked, [250, undefined]);
@@ -54,13 +58,7 @@ test('the window is the one that is asked for, within its bounds; without one th
 });
 
 test('a HEAD of an examination is refused and examines nothing', async (context) => {
-  const clock = createFakeClock();
-  const doctor = createFakeDoctor({ clock });
-  const { server } = adminHarness(context, {
-    clock,
-    token: '',
-    operations: { ...createFakeOperations({ clock }), doctor },
-  });
+  const { server, doctor } = doctorHarness(context, '');
   const { statusCode } = await server.app.inject({ method: 'HEAD', url: '/admin/doctor/examination' });
   assert.deepEqual([statusCode, doctor.asked], [405, []]);
 });
@@ -88,9 +86,7 @@ test('a change of a diagnostic setting is written to the audit with its reason a
 });
 
 test('only the listed changes are accepted, and only with the token', async (context) => {
-  const clock = createFakeClock();
-  const doctor = createFakeDoctor({ clock });
-  const { post, server } = adminHarness(context, { clock, operations: { ...createFakeOperations({ clock }), doctor } });
+  const { post, server, doctor } = doctorHarness(context);
   for (const body of [{ name: 'debug' }, {}, { name: 'slowlog', value: 0 }, { name: 'CONFIG SET dir /' }]) {
     const { status, json } = await post('/admin/doctor/enable', body);
     assert.deepEqual([status, json.code], [400, 'invalid-body'], JSON.stringify(body));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { adminHarness } from './harness.ts';
+import { adminHarness, testRefusals } from './harness.ts';
 
 const START = { plan: 'canary', domains: ['goods'], reason: 'rehearsal' };
 
@@ -107,29 +107,32 @@ test('a domain has at most one drill at a time', async (context) => {
 const stage = (fraction: number) => ({ kind: 'fraction', fraction, holdMs: 2000 });
 const written = (...stages: object[]) => ({ ...START, plan: { name: 'mine', title: 'Mine', stages } });
 
-for (const [what, body, status, code, parameter] of [
-  ['no reason', { plan: 'canary', domains: ['goods'] }, 400, 'reason-required', '/reason'],
-  ['an empty reason', { ...START, reason: ' ' }, 400, 'reason-required', '/reason'],
-  ['a long reason', { ...START, reason: 'x'.repeat(501) }, 400, 'invalid-body', '/reason'],
-  ['an unknown plan', { ...START, plan: 'nope' }, 404, 'unknown-plan', '/plan'],
-  ['an unknown domain', { ...START, domains: ['nope'] }, 404, 'unknown-domain', '/domains'],
-  ['two domains for one', { ...START, domains: ['goods', 'auto'] }, 400, 'invalid-request', '/domains'],
-  ['a plan that is a number', { ...START, plan: 7 }, 400, 'invalid-plan', '/plan'],
-  ['a plan without stages', written(), 400, 'invalid-plan', '/plan/stages'],
-  ['a fraction out of range', written(stage(1.5)), 400, 'invalid-plan', '/plan/stages/0/fraction'],
-  ['fractions that do not rise', written(stage(0.5), stage(0.2)), 400, 'invalid-plan', '/plan/stages/1/fraction'],
-] as const) {
-  test(`a drill with ${what} is not started`, async (context) => {
-    const { post, get, entries } = adminHarness(context);
-    const refused = await post('/admin/drills', body);
-    assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
-    assert.deepEqual((await get('/admin/drills')).json.drills, []);
-    assert.deepEqual(
-      entries.map(({ result }) => result),
-      [code],
-    );
-  });
-}
+testRefusals('/admin/drills', [
+  ['no reason', '/admin/drills', { plan: 'canary', domains: ['goods'] }, 400, 'reason-required', '/reason'],
+  ['an empty reason', '/admin/drills', { ...START, reason: ' ' }, 400, 'reason-required', '/reason'],
+  ['a long reason', '/admin/drills', { ...START, reason: 'x'.repeat(501) }, 400, 'invalid-body', '/reason'],
+  ['an unknown plan', '/admin/drills', { ...START, plan: 'nope' }, 404, 'unknown-plan', '/plan'],
+  ['an unknown domain', '/admin/drills', { ...START, domains: ['nope'] }, 404, 'unknown-domain', '/domains'],
+  [
+    'two domains for one',
+    '/admin/drills',
+    { ...START, domains: ['goods', 'auto'] },
+    400,
+    'invalid-request',
+    '/domains',
+  ],
+  ['a plan that is a number', '/admin/drills', { ...START, plan: 7 }, 400, 'invalid-plan', '/plan'],
+  ['a plan without stages', '/admin/drills', written(), 400, 'invalid-plan', '/plan/stages'],
+  ['a fraction out of range', '/admin/drills', written(stage(1.5)), 400, 'invalid-plan', '/plan/stages/0/fraction'],
+  [
+    'fractions that do not rise',
+    '/admin/drills',
+    written(stage(0.5), stage(0.2)),
+    400,
+    'invalid-plan',
+    '/plan/stages/1/fraction',
+  ],
+]);
 
 test('an invalid drill id does not reach the drills', async (context) => {
   const { get, post, operations } = adminHarness(context);

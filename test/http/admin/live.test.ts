@@ -12,14 +12,7 @@ import { adminHarness, TOKEN } from './harness.ts';
 const LIVE = `GET /admin/live HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer ${TOKEN}\r\n\r\n`;
 const FIELDS = `Authorization: Bearer ${TOKEN}\r\n`;
 
-interface Watching {
-  readonly socket: Socket;
-  readonly text: () => string;
-  /** The parsed body, untyped. */
-  readonly lines: () => ReturnType<JSON['parse']>[];
-}
-
-function watch(context: TestContext, port: number): Watching {
+function watch(context: TestContext, port: number) {
   const socket = connect({ port, host: '127.0.0.1' });
   context.after(() => socket.destroy());
   socket.on('error', () => {});
@@ -28,7 +21,9 @@ function watch(context: TestContext, port: number): Watching {
     text += chunk;
   });
   socket.write(LIVE);
-  const lines = () => text.split('\r\n').flatMap((part) => (part.startsWith('{') ? [JSON.parse(part)] : []));
+  /** The parsed body, untyped. */
+  const lines = (): ReturnType<JSON['parse']>[] =>
+    text.split('\r\n').flatMap((part) => (part.startsWith('{') ? [JSON.parse(part)] : []));
   return { socket, text: () => text, lines };
 }
 

@@ -4,19 +4,12 @@ import { Compile } from 'typebox/compile';
 import { PROBLEMS } from '../../../src/http/transport/problem.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { type AdminHarness, adminHarness, type Reply } from './harness.ts';
+import { adminHarness, type Reply } from './harness.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
 /** Routes that are not described: files, pages, and the description itself. */
 const UNDESCRIBED = /^\/ops|^\/admin\/openapi\.json$/;
-
-interface Described {
-  readonly harness: AdminHarness;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
-  /** With every `$ref` resolved. */
-  readonly schemaOf: (method: string, path: string, status: string) => Json;
-}
 
 interface Operation {
   readonly summary?: string;
@@ -28,15 +21,17 @@ interface Operation {
   >;
 }
 
-async function described(context: TestContext, clock = createFakeClock()): Promise<Described> {
+async function described(context: TestContext, clock = createFakeClock()) {
   const harness = adminHarness(context, { clock });
   const { status, json } = await harness.get('/admin/openapi.json');
   assert.deepEqual([status, json.openapi], [200, '3.1.0']);
+  /** With every `$ref` resolved. */
   const schemaOf = (method: string, path: string, code: string): Json => {
     const content = Object.values(json.paths[path][method].responses[code].content)[0] as { schema: Json };
     return closed(content.schema) as Json;
   };
-  return { harness, paths: json.paths, schemaOf };
+  const paths: Readonly<Record<string, Readonly<Record<string, Operation>>>> = json.paths;
+  return { harness, paths, schemaOf };
 }
 
 /** An undescribed member is a fault. */

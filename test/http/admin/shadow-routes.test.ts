@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { plain } from '../../plain.ts';
-import { adminHarness } from './harness.ts';
+import { adminHarness, testRefusals } from './harness.ts';
 
 const START = { domain: 'auto', candidate: 'valkey', fraction: 0.25 };
 
@@ -145,45 +145,47 @@ test('the figures, the addresses and the credentials of a store are not in the a
   assert.doesNotMatch(JSON.stringify(entries), /secret|10\.0\.0\.1/);
 });
 
-for (const [path, what, body, status, code, parameter] of [
-  ['', 'no domain', { candidate: 'valkey', fraction: 0.1 }, 400, 'invalid-body', '/domain'],
-  ['', 'an unknown domain', { ...START, domain: 'nope' }, 404, 'unknown-domain', '/domain'],
-  ['', 'no candidate', { domain: 'auto', fraction: 0.1 }, 400, 'invalid-body', '/candidate'],
-  ['', 'an unknown candidate', { ...START, candidate: 'nope' }, 404, 'unknown-candidate', '/candidate'],
-  ['', 'no fraction', { domain: 'auto', candidate: 'valkey' }, 400, 'invalid-fraction', '/fraction'],
-  ['', 'a fraction of zero', { ...START, fraction: 0 }, 400, 'invalid-fraction', '/fraction'],
-  ['', 'a fraction above one', { ...START, fraction: 1.1 }, 400, 'invalid-fraction', '/fraction'],
-  ['', 'six copies of a read', { ...START, reads: 6 }, 400, 'invalid-body', '/reads'],
-  ['', 'half a copy', { ...START, reads: 1.5 }, 400, 'invalid-body', '/reads'],
-  ['', 'a life of seconds', { ...START, hours: 0.01 }, 400, 'invalid-body', '/hours'],
-  ['', 'a life of months', { ...START, hours: 721 }, 400, 'invalid-body', '/hours'],
-  ['', 'a member too many', { ...START, password: 'x' }, 400, 'invalid-body', '/password'],
-  ['', 'a running shadow', { ...START, domain: 'goods' }, 409, 'shadow-running', undefined],
-  ['/change', 'nothing to change', { domain: 'goods' }, 400, 'invalid-body', '/fraction'],
-  ['/change', 'no shadow', { domain: 'auto', reads: 2 }, 409, 'no-shadow', undefined],
-  ['/change', 'null', { domain: 'goods', reads: null }, 400, 'invalid-body', '/reads'],
-  ['/stop', 'nothing to end', { domain: 'auto' }, 409, 'no-shadow', undefined],
-  ['/cut-over', 'no reason', { domain: 'goods' }, 400, 'reason-required', '/reason'],
-  ['/cut-over', 'force and no reason', { domain: 'goods', force: true }, 400, 'reason-required', '/reason'],
-  ['/cut-over', 'an empty reason', { domain: 'goods', reason: ' ' }, 400, 'reason-required', '/reason'],
-  ['/cut-over', 'force as a word', { domain: 'goods', reason: 'x', force: 'yes' }, 400, 'invalid-body', '/force'],
-  ['/cut-over', 'a short time', { domain: 'goods', reason: 'x', for: 9 }, 400, 'invalid-body', '/for'],
-  ['/cut-over', 'no shadow', { domain: 'auto', reason: 'x' }, 409, 'no-shadow', undefined],
-  ['/back', 'no reason', { domain: 'goods' }, 400, 'reason-required', '/reason'],
-  ['/back', 'no cut-over before', { domain: 'goods', reason: 'x' }, 409, 'no-cut-over', undefined],
-] as const) {
-  test(`${path === '' ? 'a start' : path.slice(1)} with ${what} is refused and changes nothing`, async (context) => {
-    const { post, get, entries } = adminHarness(context, { clock: createFakeClock() });
-    const before = (await get('/admin/shadow')).json;
-    const refused = await post(`/admin/shadow${path}`, body);
-    assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
-    assert.deepEqual((await get('/admin/shadow')).json, before);
-    assert.deepEqual(
-      entries.map(({ result }) => result),
-      [code],
-    );
-  });
-}
+testRefusals('/admin/shadow', [
+  ['no domain', '/admin/shadow', { candidate: 'valkey', fraction: 0.1 }, 400, 'invalid-body', '/domain'],
+  ['an unknown domain', '/admin/shadow', { ...START, domain: 'nope' }, 404, 'unknown-domain', '/domain'],
+  ['no candidate', '/admin/shadow', { domain: 'auto', fraction: 0.1 }, 400, 'invalid-body', '/candidate'],
+  ['an unknown candidate', '/admin/shadow', { ...START, candidate: 'nope' }, 404, 'unknown-candidate', '/candidate'],
+  ['no fraction', '/admin/shadow', { domain: 'auto', candidate: 'valkey' }, 400, 'invalid-fraction', '/fraction'],
+  ['a fraction of zero', '/admin/shadow', { ...START, fraction: 0 }, 400, 'invalid-fraction', '/fraction'],
+  ['a fraction above one', '/admin/shadow', { ...START, fraction: 1.1 }, 400, 'invalid-fraction', '/fraction'],
+  ['six copies of a read', '/admin/shadow', { ...START, reads: 6 }, 400, 'invalid-body', '/reads'],
+  ['half a copy', '/admin/shadow', { ...START, reads: 1.5 }, 400, 'invalid-body', '/reads'],
+  ['a life of seconds', '/admin/shadow', { ...START, hours: 0.01 }, 400, 'invalid-body', '/hours'],
+  ['a life of months', '/admin/shadow', { ...START, hours: 721 }, 400, 'invalid-body', '/hours'],
+  ['a member too many', '/admin/shadow', { ...START, password: 'x' }, 400, 'invalid-body', '/password'],
+  ['a running shadow', '/admin/shadow', { ...START, domain: 'goods' }, 409, 'shadow-running', undefined],
+  ['nothing to change', '/admin/shadow/change', { domain: 'goods' }, 400, 'invalid-body', '/fraction'],
+  ['no shadow', '/admin/shadow/change', { domain: 'auto', reads: 2 }, 409, 'no-shadow', undefined],
+  ['null', '/admin/shadow/change', { domain: 'goods', reads: null }, 400, 'invalid-body', '/reads'],
+  ['nothing to end', '/admin/shadow/stop', { domain: 'auto' }, 409, 'no-shadow', undefined],
+  ['no reason', '/admin/shadow/cut-over', { domain: 'goods' }, 400, 'reason-required', '/reason'],
+  [
+    'force and no reason',
+    '/admin/shadow/cut-over',
+    { domain: 'goods', force: true },
+    400,
+    'reason-required',
+    '/reason',
+  ],
+  ['an empty reason', '/admin/shadow/cut-over', { domain: 'goods', reason: ' ' }, 400, 'reason-required', '/reason'],
+  [
+    'force as a word',
+    '/admin/shadow/cut-over',
+    { domain: 'goods', reason: 'x', force: 'yes' },
+    400,
+    'invalid-body',
+    '/force',
+  ],
+  ['a short time', '/admin/shadow/cut-over', { domain: 'goods', reason: 'x', for: 9 }, 400, 'invalid-body', '/for'],
+  ['no shadow', '/admin/shadow/cut-over', { domain: 'auto', reason: 'x' }, 409, 'no-shadow', undefined],
+  ['no reason', '/admin/shadow/back', { domain: 'goods' }, 400, 'reason-required', '/reason'],
+  ['no cut-over before', '/admin/shadow/back', { domain: 'goods', reason: 'x' }, 409, 'no-cut-over', undefined],
+]);
 
 test('an invalid query is refused with the name of its parameter', async (context) => {
   const { get } = adminHarness(context);

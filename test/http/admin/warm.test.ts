@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { OperationError } from '../../../src/control/operation-error.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { createFakeOperations } from '../../fakes/operations.ts';
-import { adminHarness } from './harness.ts';
+import { adminHarness, testRefusals } from './harness.ts';
 
 const FROM_FILE = { domain: 'goods', from: 'queries', maxPerSecond: 50 };
 
@@ -28,21 +28,20 @@ test('a warm-up gets queries in several requests, is followed and stopped', asyn
   );
 });
 
-for (const [what, body, status, code, parameter] of [
-  ['an unknown domain', { ...FROM_FILE, domain: 'nope' }, 404, 'unknown-domain', '/domain'],
-  ['no rate', { domain: 'goods', from: 'popular' }, 400, 'invalid-body', '/maxPerSecond'],
-  ['a rate of zero', { ...FROM_FILE, maxPerSecond: 0 }, 400, 'invalid-body', '/maxPerSecond'],
-  ['a rate above the maximum', { ...FROM_FILE, maxPerSecond: 10_001 }, 400, 'invalid-body', '/maxPerSecond'],
-  ['another source', { ...FROM_FILE, from: 'thin air' }, 400, 'invalid-body', '/from'],
-] as const) {
-  test(`a warm-up with ${what} is not started`, async (context) => {
-    const { post, get, entries } = adminHarness(context);
-    const refused = await post('/admin/warm', body);
-    assert.deepEqual([refused.status, refused.json.code, refused.json.parameter], [status, code, parameter]);
-    assert.deepEqual((await get('/admin/warm')).json.warmUps, []);
-    assert.equal(entries.length, 1);
-  });
-}
+testRefusals('/admin/warm', [
+  ['an unknown domain', '/admin/warm', { ...FROM_FILE, domain: 'nope' }, 404, 'unknown-domain', '/domain'],
+  ['no rate', '/admin/warm', { domain: 'goods', from: 'popular' }, 400, 'invalid-body', '/maxPerSecond'],
+  ['a rate of zero', '/admin/warm', { ...FROM_FILE, maxPerSecond: 0 }, 400, 'invalid-body', '/maxPerSecond'],
+  [
+    'a rate above the maximum',
+    '/admin/warm',
+    { ...FROM_FILE, maxPerSecond: 10_001 },
+    400,
+    'invalid-body',
+    '/maxPerSecond',
+  ],
+  ['another source', '/admin/warm', { ...FROM_FILE, from: 'thin air' }, 400, 'invalid-body', '/from'],
+]);
 
 test('a second warm-up, an unknown one and too many queries are refused', async (context) => {
   const { post } = adminHarness(context);
