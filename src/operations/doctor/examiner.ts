@@ -6,16 +6,7 @@ import type { EngineProbe, ReadHost, ReadService, StoreProbe } from './doctor.ts
 import type { Snapshot } from './facts.ts';
 
 /** Takes snapshots of everything that its probes reach. */
-export interface Examiner {
-  readonly snapshot: (depth: Snapshot['depth']) => Promise<Snapshot>;
-  /**
-   * Four full snapshots whose beginnings are `windowMs` apart. Callers at the same time share one series. Rejects when the
-   * examiner is closed before its end.
-   */
-  readonly series: (windowMs?: number) => Promise<readonly Snapshot[]>;
-  /** Closes the probes. */
-  readonly close: () => Promise<void>;
-}
+export type Examiner = ReturnType<typeof createExaminer>;
 
 interface ExaminerOptions {
   readonly stores: readonly StoreProbe[];
@@ -33,7 +24,7 @@ const LOOP_RESOLUTION_MS = 5;
 /** With stores, rates of a second; without any, there is less to see. */
 const WINDOW_MS = { stores: 1000, none: 300 };
 
-export function createExaminer(options: ExaminerOptions): Examiner {
+export function createExaminer(options: ExaminerOptions) {
   const { stores, engines, readHost, readService, clock, random } = options;
   const collectors = stores.map((probe) => createStoreCollector({ probe, clock, random }));
   const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
@@ -82,12 +73,17 @@ export function createExaminer(options: ExaminerOptions): Examiner {
 
   return {
     snapshot,
-    series: (windowMs = stores.length > 0 ? WINDOW_MS.stores : WINDOW_MS.none) => {
+    /**
+     * Four full snapshots whose beginnings are `windowMs` apart. Callers at the same time share one series. Rejects when the
+     * examiner is closed before its end.
+     */
+    series: (windowMs = stores.length > 0 ? WINDOW_MS.stores : WINDOW_MS.none): Promise<readonly Snapshot[]> => {
       running ??= series(windowMs).finally(() => {
         running = undefined;
       });
       return running;
     },
+    /** Closes the probes. */
     close: async () => {
       closing.abort();
       await Promise.all([...stores, ...engines].map((probe) => probe.close()));

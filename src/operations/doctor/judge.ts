@@ -3,14 +3,7 @@ import type { Finding, Report, Skipped } from './report.ts';
 import { skipped } from './window.ts';
 
 /** Decides from window to window which findings stand. */
-export interface Judge {
-  /** Judges one more window. @returns the findings that were raised and cleared by it. */
-  readonly add: (window: Window) => { readonly raised: readonly Finding[]; readonly cleared: readonly Finding[] };
-  /** The standing findings, most severe first. */
-  readonly findings: () => readonly Finding[];
-  /** Checks that could not be made in the last window, and the counts of the others. */
-  readonly coverage: () => Pick<Report, 'skipped' | 'checked' | 'fine'>;
-}
+export type Judge = ReturnType<typeof createJudge>;
 
 /** A finding is raised by this many of the last `RECENT` windows, and cleared by as many that are below its lower threshold. */
 const NEEDED = 2;
@@ -27,7 +20,7 @@ interface Course {
   sinceMs: number | undefined;
 }
 
-export function createJudge(checks: readonly Check[]): Judge {
+export function createJudge(checks: readonly Check[]) {
   /** By check and subject. A course ends when its subject was not seen for `RECENT` windows. */
   const courses = new Map<string, Course>();
   let last: ReadonlyMap<Check, readonly CheckResult[]> = new Map();
@@ -83,7 +76,8 @@ export function createJudge(checks: readonly Check[]): Judge {
   };
 
   return {
-    add: (window) => {
+    /** Judges one more window. @returns the findings that were raised and cleared by it. */
+    add: (window: Window): { readonly raised: readonly Finding[]; readonly cleared: readonly Finding[] } => {
       seconds = window.seconds;
       const { wallMs } = window.after;
       const stood = new Map(
@@ -116,8 +110,10 @@ export function createJudge(checks: readonly Check[]): Judge {
       });
       return { raised, cleared };
     },
-    findings: () => bySeverity([...courses.values()].flatMap((course) => findingOf(course) ?? [])),
-    coverage: () => {
+    /** The standing findings, most severe first. */
+    findings: (): readonly Finding[] => bySeverity([...courses.values()].flatMap((course) => findingOf(course) ?? [])),
+    /** Checks that could not be made in the last window, and the counts of the others. */
+    coverage: (): Pick<Report, 'skipped' | 'checked' | 'fine'> => {
       const made = [...last].filter(([, observations]) => observations.some(({ state }) => state !== 'skipped'));
       const standing = new Set(
         [...courses.values()].flatMap((course) => (course.sinceMs === undefined ? [] : [course.check])),

@@ -114,19 +114,6 @@ async function forEachParallel<T>(
   await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, worker));
 }
 
-/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
-interface Erasures {
-  readonly latest: () => Erasure | undefined;
-  /** Resolves at the end of the erasure. @throws OperationError erasure-running, no-store */
-  readonly now: (request: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
-  /**
-   * Calls `raise`, and begins the erasure in the background `delayMs` after it has resolved. No erasure when it rejects.
-   * @throws OperationError erasure-running, no-store, before `raise` is called; and the errors of `raise`
-   */
-  readonly after: <Result>(request: EraseRequest, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
-  readonly close: () => void;
-}
-
 interface ErasuresOptions {
   readonly domain: string;
   readonly content?: StoreContent;
@@ -138,7 +125,8 @@ interface ErasuresOptions {
 
 const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };
 
-export function createErasures(options: ErasuresOptions): Erasures {
+/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
+export function createErasures(options: ErasuresOptions) {
   const { domain, content, bucketOf, keysPerSecond, clock, observe } = options;
   const closing = new AbortController();
   let latest: (() => Erasure) | undefined;
@@ -178,12 +166,17 @@ export function createErasures(options: ErasuresOptions): Erasures {
   };
 
   return {
-    latest: () => latest?.(),
-    now: async (request, signal) => {
+    latest: (): Erasure | undefined => latest?.(),
+    /** Resolves at the end of the erasure. @throws OperationError erasure-running, no-store */
+    now: async (request: EraseRequest, signal: AbortSignal): Promise<Erasure> => {
       acquire();
       return start(request, 0, AbortSignal.any([signal, closing.signal]));
     },
-    after: async (request, delayMs, raise) => {
+    /**
+     * Calls `raise`, and begins the erasure in the background `delayMs` after it has resolved. No erasure when it rejects.
+     * @throws OperationError erasure-running, no-store, before `raise` is called; and the errors of `raise`
+     */
+    after: async <Result>(request: EraseRequest, delayMs: number, raise: () => Promise<Result>): Promise<Result> => {
       acquire();
       try {
         const result = await raise();

@@ -5,16 +5,6 @@ import { compileRules } from '../../control/entry-rules.ts';
 import type { FlushEvent } from './flush.ts';
 import { forEachInMemory } from './preview.ts';
 
-/**
- * Removes entries from L1 that a permanent flush has made useless, to free their memory. Entries that only a drill flushes
- * stay, because the end of the drill restores them.
- */
-interface Sweeper {
-  /** Call it when the control document may have changed. Cheap unless a floor has risen. */
-  readonly documentChanged: () => void;
-  readonly close: () => void;
-}
-
 interface SweeperOptions {
   readonly domain: string;
   readonly document: () => ControlDocument;
@@ -23,7 +13,11 @@ interface SweeperOptions {
   readonly observe: (event: FlushEvent) => void;
 }
 
-export function createSweeper({ domain, document, memory, nameOf, observe }: SweeperOptions): Sweeper {
+/**
+ * Removes entries from L1 that a permanent flush has made useless, to free their memory. Entries that only a drill flushes
+ * stay, because the end of the drill restores them.
+ */
+export function createSweeper({ domain, document, memory, nameOf, observe }: SweeperOptions) {
   /** Generations only grow, so a floor above this one is a new flush, in whichever range. */
   let sweptFloor = 1;
   let sweeping = false;
@@ -50,6 +44,7 @@ export function createSweeper({ domain, document, memory, nameOf, observe }: Swe
   };
 
   return {
+    /** Call it when the control document may have changed. Cheap unless a floor has risen. */
     documentChanged: () => {
       if (sweeping || closed) return;
       sweeping = true;

@@ -16,13 +16,7 @@ import {
 } from './figures.ts';
 
 /** Counts the searches of one domain in this process, by bucket too, so that any cohort can be read later. */
-export interface Meter {
-  /** Called for every search, L1 hits included: a few additions. */
-  readonly noteRequest: (request: MeteredRequest) => void;
-  readonly noteEngine: (call: { readonly failed: boolean; readonly durationMs: number }) => void;
-  /** @param cohorts each a list of bucket ranges. */
-  readonly read: (cohorts?: readonly (readonly BucketRange[])[]) => MeterReading;
-}
+export type Meter = ReturnType<typeof createMeter>;
 
 /** A request that was answered. */
 interface MeteredRequest {
@@ -41,7 +35,7 @@ interface MeterOptions {
 
 const BOUNDS = Float64Array.from(DURATION_BOUNDS_MS);
 
-export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
+export function createMeter({ buckets, engine, clock }: MeterOptions) {
   const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   const durations = new Float64Array(BOUNDS.length + 1);
   const searches = new Float64Array(buckets);
@@ -60,7 +54,8 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
   };
 
   return {
-    noteRequest: ({ outcome, durationMs, bucket }) => {
+    /** Called for every search, L1 hits included: a few additions. */
+    noteRequest: ({ outcome, durationMs, bucket }: MeteredRequest) => {
       outcomes[outcome] += 1;
       let index = 0;
       while (index < BOUNDS.length && durationMs > (BOUNDS[index] ?? 0)) index += 1;
@@ -69,12 +64,13 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
       searches[bucket] = (searches[bucket] ?? 0) + 1;
       if (outcome === 'hit-l1' || outcome === 'hit-l2') hits[bucket] = (hits[bucket] ?? 0) + 1;
     },
-    noteEngine: ({ failed, durationMs }) => {
+    noteEngine: ({ failed, durationMs }: { readonly failed: boolean; readonly durationMs: number }) => {
       calls.calls += 1;
       calls.busyMs += durationMs;
       if (failed) calls.failed += 1;
     },
-    read: (cohorts = []) => ({
+    /** @param cohorts each a list of bucket ranges. */
+    read: (cohorts: readonly (readonly BucketRange[])[] = []): MeterReading => ({
       atMs: clock.monotonicMs(),
       outcomes: { ...outcomes },
       durations: [...durations],
@@ -97,13 +93,6 @@ export function meterEvents(meters: ReadonlyMap<string, Pick<Meter, 'noteRequest
   };
 }
 
-/** The figures of this process over about the last minute, as dry runs use them. */
-interface Recent {
-  /** Undefined until some time has passed since the first reading. */
-  readonly figures: () => Figures | undefined;
-  readonly close: () => void;
-}
-
 interface RecentOptions {
   readonly meter: Pick<Meter, 'read'>;
   readonly intervalMs?: number;
@@ -113,14 +102,16 @@ interface RecentOptions {
 
 const SELF = 'self';
 
-export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOptions): Recent {
+/** The figures of this process over about the last minute, as dry runs use them. */
+export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOptions) {
   const readings: MeterReading[] = [meter.read()];
   const timer = setInterval(() => {
     readings.push(meter.read());
     if (readings.length > kept) readings.shift();
   }, intervalMs).unref();
   return {
-    figures: () => {
+    /** Undefined until some time has passed since the first reading. */
+    figures: (): Figures | undefined => {
       const [oldest] = readings;
       if (oldest === undefined) return undefined;
       const figures = figuresBetween(new Map([[SELF, oldest]]), new Map([[SELF, meter.read()]]));
@@ -131,13 +122,7 @@ export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOpti
 }
 
 /** The readings of all processes that share a domain, while a drill runs in it. */
-export interface FleetReadings {
-  /** By process id, this process included; undefined when the control store cannot be asked. */
-  readonly collect: () => Promise<ReadonlyMap<string, MeterReading> | undefined>;
-  /** The reading of this process. */
-  readonly own: () => MeterReading;
-  readonly close: () => void;
-}
+export type FleetReadings = ReturnType<typeof createFleetReadings>;
 
 interface FleetReadingsOptions {
   readonly control: Pick<Control, 'overlay' | 'report' | 'reports'>;
@@ -149,7 +134,7 @@ interface FleetReadingsOptions {
 /** Prefix of the ids of these reports: other reports are kept in the same place. */
 const REPORT_PREFIX = 'process:';
 
-export function createFleetReadings(options: FleetReadingsOptions): FleetReadings {
+export function createFleetReadings(options: FleetReadingsOptions) {
   const { control, meter, processId, intervalMs = 400 } = options;
   const own = (): MeterReading => meter.read(control.overlay()?.cohorts);
   let timer: NodeJS.Timeout;
@@ -166,8 +151,10 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
   schedule();
 
   return {
+    /** The reading of this process. */
     own,
-    collect: async () => {
+    /** By process id, this process included; undefined when the control store cannot be asked. */
+    collect: async (): Promise<ReadonlyMap<string, MeterReading> | undefined> => {
       const reports = await control.reports();
       if (reports === undefined) return undefined;
       const readings = new Map<string, MeterReading>();

@@ -57,20 +57,7 @@ export function readReading(value: unknown, shadow: string): Reading | undefined
 }
 
 /** Counts what the mirror sees. */
-export interface ShadowTally {
-  /** `durationMs`: undefined when the read was one of a batch. */
-  readonly read: (
-    side: 'primary' | 'candidate',
-    read: StoreRead,
-    durationMs: number | undefined,
-    isFirst: boolean,
-  ) => void;
-  readonly write: (side: 'primary' | 'candidate', write: StoreWrite) => void;
-  readonly agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => void;
-  readonly lifeDrift: (ms: number) => void;
-  readonly copy: (what: (typeof COPIES)[number], count?: number) => void;
-  readonly reading: () => Reading;
-}
+export type ShadowTally = ReturnType<typeof createShadowTally>;
 
 interface SideCounts {
   reads: number;
@@ -90,7 +77,7 @@ const newSide = (): SideCounts => ({
   durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
 });
 
-export function createShadowTally(shadow: string): ShadowTally {
+export function createShadowTally(shadow: string) {
   const sides = { primary: newSide(), candidate: newSide() };
   const agreement = zeros(AGREEMENTS);
   const copying = zeros(COPIES);
@@ -101,7 +88,8 @@ export function createShadowTally(shadow: string): ShadowTally {
     if (at >= 0) side.errors[at] = (side.errors[at] ?? 0) + 1;
   };
   return {
-    read: (name, read, durationMs, isFirst) => {
+    /** `durationMs`: undefined when the read was one of a batch. */
+    read: (name: 'primary' | 'candidate', read: StoreRead, durationMs: number | undefined, isFirst: boolean) => {
       const side = sides[name];
       side.reads += 1;
       // A refusal in no time says nothing about the server's speed.
@@ -116,25 +104,25 @@ export function createShadowTally(shadow: string): ShadowTally {
         if (read.kind === 'value') side.hits += 1;
       }
     },
-    write: (name, write) => {
+    write: (name: 'primary' | 'candidate', write: StoreWrite) => {
       const side = sides[name];
       side.writes += 1;
       if (write.kind === 'dropped') error(side, write.fault);
     },
-    agreed: (result, key) => {
+    agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => {
       agreement.compared += 1;
       agreement[result] += 1;
       if (result === 'wrong' && wrongKeys.length < MAX_WRONG_KEYS && !wrongKeys.includes(key)) wrongKeys.push(key);
     },
-    lifeDrift: (ms) => {
+    lifeDrift: (ms: number) => {
       agreement.lifeSamples += 1;
       drift.sumMs += ms;
       drift.maxMs = Math.max(drift.maxMs, ms);
     },
-    copy: (what, count = 1) => {
+    copy: (what: (typeof COPIES)[number], count = 1) => {
       copying[what] += count;
     },
-    reading: () => ({
+    reading: (): Reading => ({
       shadow,
       primary: copyOf(sides.primary),
       candidate: copyOf(sides.candidate),

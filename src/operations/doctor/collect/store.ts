@@ -15,9 +15,7 @@ import {
 } from './store-replies.ts';
 
 /** Reads the figures of one store. Settles within about five seconds, and never rejects. */
-export interface StoreCollector {
-  readonly read: (depth: Snapshot['depth']) => Promise<StoreFacts>;
-}
+export type StoreCollector = ReturnType<typeof createStoreCollector>;
 
 /** Directives for the checks and for readers of a bundle. None of them holds a secret or a path. */
 export const CONFIG_NAMES = [
@@ -80,7 +78,7 @@ export function createStoreCollector(options: {
   readonly random?: () => number;
   /** For tests, whose clock it moves. */
   readonly wait?: (ms: number) => Promise<unknown>;
-}): StoreCollector {
+}) {
   const { probe, clock, random, wait = sleep } = options;
   const states = new Map<string, NodeState>();
 
@@ -233,7 +231,7 @@ export function createStoreCollector(options: {
   };
 
   return {
-    read: async (depth) => {
+    read: async (depth: Snapshot['depth']): Promise<StoreFacts> => {
       const untilMs = clock.monotonicMs() + MAX_READ_MS;
       const listed = await probe.nodes();
       const nodes = known(listed);
