@@ -44,7 +44,7 @@ export function createFakeOperations(options: {
     const state = operations.control.state();
     return {
       domain,
-      figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds, undefined, 0),
+      figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds),
       status: fakeStatus(domain),
       control: {
         ...state,

@@ -21,19 +21,6 @@ import type { DomainCounts, Snapshot } from './facts.ts';
 import { createJudge, type Judge } from './judge.ts';
 import type { Enabled, EnableName, Finding, HistoryLine, Standing } from './report.ts';
 
-interface DoctorOptions {
-  readonly examiner: Examiner;
-  /** For `enable`. */
-  readonly stores: readonly StoreProbe[];
-  /** Time between two windows of the cheap checks; 0: they do not run. */
-  readonly intervalMs: number;
-  /** The file of acknowledgements; read at each judgement. */
-  readonly acknowledged?: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observe: (event: DoctorEvent) => void;
-}
-
 const MAX_HISTORY = 500;
 /** An examination this short after another one is judged with its findings: hysteresis from one to the next. */
 const SAME_VISIT_MS = 60_000;
@@ -50,7 +37,18 @@ export const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]
   ],
 };
 
-export function createDoctor(options: DoctorOptions): Doctor {
+export function createDoctor(options: {
+  readonly examiner: Examiner;
+  /** For `enable`. */
+  readonly stores: readonly StoreProbe[];
+  /** Time between two windows of the cheap checks; 0: they do not run. */
+  readonly intervalMs: number;
+  /** The file of acknowledgements; read at each judgement. */
+  readonly acknowledged?: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (event: DoctorEvent) => void;
+}): Doctor {
   const { examiner, stores, intervalMs, acknowledged: file, clock, random, observe } = options;
   const cheap = CHECKS.filter(isCheap);
   const standingJudge = createJudge(cheap);

@@ -8,17 +8,18 @@ import { createJudge, type Judge } from './judge.ts';
 import type { Looked, Report } from './report.ts';
 import { hostPartOf } from './window.ts';
 
-interface DiagnoseOptions {
-  readonly checks?: readonly Check[];
-  readonly acknowledgements?: Acknowledgements;
-  /** Time of the whole examination. */
-  readonly tookMs: number;
-  /** One that judged an examination a moment ago: its findings are cleared by their lower thresholds. */
-  readonly judge?: Judge;
-}
-
 /** Judges the windows between snapshots, in their order. Pure but for the judge: a bundle's snapshots give its report again. */
-export function diagnose(snapshots: readonly Snapshot[], options: DiagnoseOptions): Report {
+export function diagnose(
+  snapshots: readonly Snapshot[],
+  options: {
+    readonly checks?: readonly Check[];
+    readonly acknowledgements?: Acknowledgements;
+    /** Time of the whole examination. */
+    readonly tookMs: number;
+    /** One that judged an examination a moment ago: its findings are cleared by their lower thresholds. */
+    readonly judge?: Judge;
+  },
+): Report {
   const { acknowledgements = NO_ACKNOWLEDGEMENTS, tookMs } = options;
   const judge = options.judge ?? createJudge(options.checks ?? CHECKS);
   const windows = windowsOf(snapshots);

@@ -8,7 +8,12 @@ import type { Snapshot } from './facts.ts';
 /** Takes snapshots of everything that its probes reach. */
 export type Examiner = ReturnType<typeof createExaminer>;
 
-interface ExaminerOptions {
+const SNAPSHOTS = 4;
+const LOOP_RESOLUTION_MS = 5;
+/** With stores, rates of a second; without any, there is less to see. */
+const WINDOW_MS = { stores: 1000, none: 300 };
+
+export function createExaminer(options: {
   readonly stores: readonly StoreProbe[];
   readonly engines: readonly EngineProbe[];
   readonly readHost: ReadHost;
@@ -17,14 +22,7 @@ interface ExaminerOptions {
   readonly clock: Clock;
   /** Where the samples of keys begin. */
   readonly random?: () => number;
-}
-
-const SNAPSHOTS = 4;
-const LOOP_RESOLUTION_MS = 5;
-/** With stores, rates of a second; without any, there is less to see. */
-const WINDOW_MS = { stores: 1000, none: 300 };
-
-export function createExaminer(options: ExaminerOptions) {
+}) {
   const { stores, engines, readHost, readService, clock, random } = options;
   const collectors = stores.map((probe) => createStoreCollector({ probe, clock, random }));
   const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));

@@ -71,18 +71,16 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
 /** Drills of other processes, as their owners report them through the control store. */
 type RemoteDrills = ReturnType<typeof createRemoteDrills>;
 
-interface RemoteDrillsOptions {
-  readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
-  readonly processId: string;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly intervalMs?: number;
-}
-
 const MAX_REMEMBERED = 16;
 /** Maximum time until the verdict is reported, after the end of the last measurement. */
 const VERDICT_MS = 5000;
 
-export function createRemoteDrills(options: RemoteDrillsOptions) {
+export function createRemoteDrills(options: {
+  readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
+  readonly processId: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly intervalMs?: number;
+}) {
   const { domains, processId, clock, intervalMs = 2000 } = options;
   const remembered = new Map<string, Journal>();
   /** When a drill of another process was last seen in the domain; absent when its reports need not be read. */

@@ -14,7 +14,21 @@ import type { DrillPhase, Mark } from './journal.ts';
 import type { Plan } from './plan.ts';
 import { type Decision, type DrillEnding, type DrillObservation, decide, type MachineState } from './state-machine.ts';
 
-interface DomainRun {
+interface DomainEnd extends DrillEnding {
+  /** The first unfinished stage; undefined: there is nothing to resume. */
+  readonly stage: number | undefined;
+}
+
+/**
+ * Time until every process follows the document (half a second) and has reported since then (half a second), with some
+ * slack.
+ */
+const SETTLE_MS = 1500;
+/** Number of failed ticks in a row, in which the control store took no change, after which the drill ends. */
+const MAX_ATTEMPTS = 10;
+
+/** Drills one domain, from its baseline to its end. When it resolves, the overlay is removed or will expire soon. */
+export async function runDomain(run: {
   readonly domain: DrillDomain;
   readonly plan: Plan;
   readonly layout: CohortLayout;
@@ -30,23 +44,7 @@ interface DomainRun {
   readonly stopSignal: StopSignal;
   readonly onMark: (mark: Mark) => void;
   readonly onTick: () => void;
-}
-
-interface DomainEnd extends DrillEnding {
-  /** The first unfinished stage; undefined: there is nothing to resume. */
-  readonly stage: number | undefined;
-}
-
-/**
- * Time until every process follows the document (half a second) and has reported since then (half a second), with some
- * slack.
- */
-const SETTLE_MS = 1500;
-/** Number of failed ticks in a row, in which the control store took no change, after which the drill ends. */
-const MAX_ATTEMPTS = 10;
-
-/** Drills one domain, from its baseline to its end. When it resolves, the overlay is removed or will expire soon. */
-export async function runDomain(run: DomainRun): Promise<DomainEnd> {
+}): Promise<DomainEnd> {
   const { domain, plan, layout, lock, writer, firstStage, stopSignal } = run;
   const nowMs = run.clock.monotonicMs;
   const { mark, sample } = createDomainRecorder({

@@ -114,7 +114,14 @@ async function previewsOfLastStage(
   return Object.fromEntries(all.flat());
 }
 
-interface DrillRun {
+interface DrillPart {
+  readonly domain: DrillDomain;
+  readonly lock: DrillLock;
+  readonly layout: CohortLayout;
+}
+
+/** Runs the plan in each domain, one after another; the first domain that does not pass ends the drill. */
+function runDrill(run: {
   readonly writer: JournalWriter;
   /** In order. The lock of the first one is acquired already. */
   readonly parts: readonly DrillPart[];
@@ -125,16 +132,7 @@ interface DrillRun {
   readonly sleep: Sleep;
   readonly publisher: Publisher;
   readonly observe: (event: DrillEvent) => void;
-}
-
-interface DrillPart {
-  readonly domain: DrillDomain;
-  readonly lock: DrillLock;
-  readonly layout: CohortLayout;
-}
-
-/** Runs the plan in each domain, one after another; the first domain that does not pass ends the drill. */
-function runDrill(run: DrillRun) {
+}) {
   const { writer, clock, observe, publisher } = run;
   const startedMs = clock.monotonicMs();
   const { id, plan } = writer.read(false);

@@ -114,19 +114,17 @@ async function forEachParallel<T>(
   await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, worker));
 }
 
-interface ErasuresOptions {
+const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };
+
+/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
+export function createErasures(options: {
   readonly domain: string;
   readonly content?: StoreContent;
   readonly bucketOf: (key: string) => number;
   readonly keysPerSecond: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly observe: (event: FlushEvent) => void;
-}
-
-const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };
-
-/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
-export function createErasures(options: ErasuresOptions) {
+}) {
   const { domain, content, bucketOf, keysPerSecond, clock, observe } = options;
   const closing = new AbortController();
   let latest: (() => Erasure) | undefined;

@@ -66,14 +66,6 @@ async function previewNodes(
 
 type NodePreview = FlushPreview['nodes'][number];
 
-interface NodePreviewOptions {
-  readonly content: StoreContent;
-  readonly isFlushed: (storeName: string) => boolean;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** On the monotonic clock: the keys counted by then are reported. */
-  readonly untilMs: number;
-}
-
 /** Up to this number of keys on a node, all of them are scanned. */
 const EXACT_KEYS = 20_000;
 /**
@@ -85,7 +77,16 @@ const SCAN_COUNT = 1000;
 const SIZED_NAMES = 300;
 
 /** Counts the keys that one node would lose. An unreachable node does not reject: `detail` has the reason. */
-async function previewNode(node: string, options: NodePreviewOptions): Promise<NodePreview> {
+async function previewNode(
+  node: string,
+  options: {
+    readonly content: StoreContent;
+    readonly isFlushed: (storeName: string) => boolean;
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+    /** On the monotonic clock: the keys counted by then are reported. */
+    readonly untilMs: number;
+  },
+): Promise<NodePreview> {
   const { content, isFlushed, clock, untilMs } = options;
   const found = new Set<string>();
   let total = 0;

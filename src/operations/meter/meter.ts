@@ -124,17 +124,15 @@ export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOpti
 /** The readings of all processes that share a domain, while a drill runs in it. */
 export type FleetReadings = ReturnType<typeof createFleetReadings>;
 
-interface FleetReadingsOptions {
+/** Prefix of the ids of these reports: other reports are kept in the same place. */
+const REPORT_PREFIX = 'process:';
+
+export function createFleetReadings(options: {
   readonly control: Pick<Control, 'overlay' | 'report' | 'reports'>;
   readonly meter: Pick<Meter, 'read'>;
   readonly processId: string;
   readonly intervalMs?: number;
-}
-
-/** Prefix of the ids of these reports: other reports are kept in the same place. */
-const REPORT_PREFIX = 'process:';
-
-export function createFleetReadings(options: FleetReadingsOptions) {
+}) {
   const { control, meter, processId, intervalMs = 400 } = options;
   const own = (): MeterReading => meter.read(control.overlay()?.cohorts);
   let timer: NodeJS.Timeout;

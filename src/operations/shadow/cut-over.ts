@@ -32,15 +32,6 @@ export interface CutOverSteps {
   readonly stop: (caller: Caller) => Promise<Omit<Stopped, 'report'>>;
 }
 
-interface CutOverOptions {
-  readonly domain: ShadowDomain;
-  readonly shadowed: ShadowedStore;
-  readonly follower: Pick<DomainShadow, 'processes' | 'allConfigured'>;
-  readonly newId: () => string;
-  readonly clock: Clock;
-  readonly acknowledgeMs?: number;
-}
-
 /** Time for all processes to hear of the preparation (a poll), to connect (seconds) and to say so (a heartbeat). */
 const ACKNOWLEDGE_MS = 15_000;
 const POLL_MS = 200;
@@ -51,7 +42,14 @@ const SETTLE_ACKNOWLEDGE_MS = 5000;
 /** Without a heartbeat of a starting process in this time, there is none: the interval of heartbeats, and one more. */
 const SETTLED_FOR_MS = 2000;
 
-export function createCutOver(options: CutOverOptions): CutOverSteps {
+export function createCutOver(options: {
+  readonly domain: ShadowDomain;
+  readonly shadowed: ShadowedStore;
+  readonly follower: Pick<DomainShadow, 'processes' | 'allConfigured'>;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly acknowledgeMs?: number;
+}): CutOverSteps {
   const { domain, shadowed, follower, newId, clock, acknowledgeMs = ACKNOWLEDGE_MS } = options;
   const { name, control } = domain;
   const { placed } = shadowed;

@@ -13,22 +13,6 @@ import type { ShadowEvent } from './shadow.ts';
  */
 export type Mirror = ReturnType<typeof createMirror>;
 
-interface MirrorOptions {
-  readonly domain: string;
-  readonly candidate: StoreRef;
-  readonly store: Pick<Store, 'read' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
-  readonly primary: Pick<StoreContent, 'lifeMs'>;
-  readonly fraction: number;
-  readonly reads: number;
-  /** The deadline of a read, as of the primary's. */
-  readonly deadlineMs: number;
-  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
-  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
-  readonly tally: ShadowTally;
-  readonly clock: Clock;
-  readonly observe: (event: ShadowEvent) => void;
-}
-
 /** Copies that wait, of all kinds, and the bytes that they hold. */
 const MAX_WAITING = 10_000;
 const MAX_WAITING_BYTES = 32 * 2 ** 20;
@@ -76,7 +60,21 @@ interface Copy {
   readonly dueAtMs: number;
 }
 
-export function createMirror(options: MirrorOptions) {
+export function createMirror(options: {
+  readonly domain: string;
+  readonly candidate: StoreRef;
+  readonly store: Pick<Store, 'read' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
+  readonly primary: Pick<StoreContent, 'lifeMs'>;
+  readonly fraction: number;
+  readonly reads: number;
+  /** The deadline of a read, as of the primary's. */
+  readonly deadlineMs: number;
+  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
+  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
+  readonly tally: ShadowTally;
+  readonly clock: Clock;
+  readonly observe: (event: ShadowEvent) => void;
+}) {
   const { domain, candidate, store, primary, deadlineMs, loopDelay, tally, clock, observe } = options;
   let threshold = options.fraction * HASHES;
   let reads = options.reads;

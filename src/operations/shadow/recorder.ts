@@ -7,17 +7,6 @@ import { addCounters, readServers, type ServerInterval, type ServerReading, serv
 /** The curves of one shadow: what all processes counted, and what the servers of both sides say, interval by interval. */
 export type Recorder = ReturnType<typeof createRecorder>;
 
-interface RecorderOptions {
-  /** Monotonic time of the start of the shadow, as far as this process knows. */
-  readonly startedMs: number;
-  /** The readings by process id: this one, and those of the others that are known now. */
-  readonly readings: () => Promise<ReadonlyMap<string, Reading>>;
-  readonly primary: () => Pick<OpenStore, 'content'>;
-  readonly candidate: Pick<OpenStore, 'content'>;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly intervalMs?: number;
-}
-
 const INTERVAL_MS = 2000;
 /**
  * Half an hour at the first resolution, which is halved each time this number is reached: a shadow of a day has intervals of
@@ -28,7 +17,16 @@ const MAX_INTERVALS = 900;
 /** Processes that have ended or are silent. */
 const MAX_REMEMBERED = 256;
 
-export function createRecorder(options: RecorderOptions) {
+export function createRecorder(options: {
+  /** Monotonic time of the start of the shadow, as far as this process knows. */
+  readonly startedMs: number;
+  /** The readings by process id: this one, and those of the others that are known now. */
+  readonly readings: () => Promise<ReadonlyMap<string, Reading>>;
+  readonly primary: () => Pick<OpenStore, 'content'>;
+  readonly candidate: Pick<OpenStore, 'content'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly intervalMs?: number;
+}) {
   const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
   let intervals: Interval[] = [];
   let resolutionMs = intervalMs;

@@ -8,17 +8,6 @@ import type { Figure, FleetProcess } from '../facts.ts';
 /** The processes that share a control store, as each describes itself there. */
 export type Fleet = ReturnType<typeof createFleet>;
 
-interface FleetOptions {
-  readonly processId: string;
-  /** `configurationDigest` of its settings. */
-  readonly configuration: string;
-  /** The control of each domain: processes that share one domain know each other by it. */
-  readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly random: () => number;
-  readonly intervalMs?: number;
-}
-
 /** One process's description. */
 interface Hello {
   readonly format: typeof FORMAT;
@@ -38,7 +27,16 @@ const MAX_SILENT = 3;
 const MAX_PROCESSES = 256;
 const MAX_FLEET_TEXT = 64;
 
-export function createFleet(options: FleetOptions) {
+export function createFleet(options: {
+  readonly processId: string;
+  /** `configurationDigest` of its settings. */
+  readonly configuration: string;
+  /** The control of each domain: processes that share one domain know each other by it. */
+  readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
+  readonly intervalMs?: number;
+}) {
   const { processId, configuration, controls, clock, random } = options;
   const { intervalMs = INTERVAL_MS } = options;
   let sent = 0;
