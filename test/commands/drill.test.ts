@@ -117,6 +117,8 @@ describe('the drill command', { concurrency: 3 }, () => {
     const at = ['--admin', service.url];
     const none = await callCli(['drill', 'abort', ...at]);
     assert.deepEqual([none.code, none.err], [3, 'serpcache drill abort: no drill runs now\n']);
+    // Its clock stands until the drill is aborted.
+    service.runAt(0);
     await callCli(run(service.url, '--yes', '--detach'));
     const { id } = await only(service);
     const running = await callCli(['drill', 'status', ...at], { answers: [] });
@@ -135,6 +137,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     assert.match(report.out, /aborted: It was aborted by ana@desk/);
     const [journal] = (await callCli(['drill', 'report', id, ...at])).lines();
     assert.ok(Array.isArray(journal?.['samples']));
+    service.runAt(SPEED);
     const resumed = await callCli(['drill', 'resume', id, '--reason', 'again', '--yes', ...at]);
     assert.equal(resumed.code, 0);
     const again = await callCli([
