@@ -18,11 +18,10 @@ async function folder(t: TestContext): Promise<string> {
 
 test('a report outlives the process that made it', async (t) => {
   const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
-  const journal = await harness.end((await harness.start(QUICK)).id);
+  const harness = createDrillHarness(t, { directory });
+  const journal = await harness.run(QUICK);
   await harness.close();
-  const next = createDrillHarness({ directory });
-  t.after(next.close);
+  const next = createDrillHarness(t, { directory });
   const [listed] = (await next.drills.list()).drills;
   assert.deepEqual([listed?.id, listed?.running, listed?.verdict?.kind], [journal.id, false, 'passed']);
   assert.deepEqual(await next.drills.journal(journal.id), plain(journal));
@@ -31,8 +30,7 @@ test('a report outlives the process that made it', async (t) => {
 
 test('each journal is one JSON file, and no draft is left', async (t) => {
   const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(QUICK);
   assert.deepEqual(await readdir(directory), [`${id}.json`], 'from its start on');
   const journal = await harness.end(id);
@@ -43,7 +41,7 @@ test('each journal is one JSON file, and no draft is left', async (t) => {
 
 test('a journal without an end is an abandoned drill, with the verdict lost, and can be resumed', async (t) => {
   const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
+  const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(planOf());
   let cut = '';
   harness.onTick = (journal) => {
@@ -52,8 +50,7 @@ test('a journal without an end is an abandoned drill, with the verdict lost, and
   await harness.end(id);
   await harness.close();
   await writeFile(join(directory, `${id}.json`), cut);
-  const next = createDrillHarness({ directory });
-  t.after(next.close);
+  const next = createDrillHarness(t, { directory });
   const [listed] = (await next.drills.list()).drills;
   assert.equal(listed?.running, false);
   assert.equal(listed?.verdict?.kind, 'lost');
@@ -66,11 +63,10 @@ test('a journal without an end is an abandoned drill, with the verdict lost, and
 
 test('only the newest reports are kept', async (t) => {
   const directory = await folder(t);
-  const harness = createDrillHarness({ directory, keep: 2 });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory, keep: 2 });
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) {
-    ids.push((await harness.end((await harness.start(QUICK)).id)).id);
+    ids.push((await harness.run(QUICK)).id);
     harness.clock.advance(1000);
   }
   await harness.drills.close();
@@ -86,8 +82,7 @@ test('damaged files and other paths are not read; damaged files with the name of
   await writeFile(join(directory, 'notes.json'), '{}');
   await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
   await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
-  const harness = createDrillHarness({ directory });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory });
   const { drills, unreadable } = await harness.drills.list();
   assert.deepEqual(drills, []);
   const shown = unreadable.map(({ id, where, why }) => [id, where.startsWith(directory), why]);
@@ -103,9 +98,8 @@ test('damaged files and other paths are not read; damaged files with the name of
 test('when the directory cannot be written, the drill continues, its report stays in memory, and one event says so', async (t) => {
   const directory = join(await folder(t), 'file');
   await writeFile(directory, '');
-  const harness = createDrillHarness({ directory });
-  t.after(harness.close);
-  const journal = await harness.end((await harness.start(QUICK)).id);
+  const harness = createDrillHarness(t, { directory });
+  const journal = await harness.run(QUICK);
   await harness.drills.close();
   assert.equal(journal.verdict?.kind, 'passed');
   assert.equal((await harness.drills.journal(journal.id)).samples.length, journal.samples.length);
@@ -113,10 +107,9 @@ test('when the directory cannot be written, the drill continues, its report stay
 });
 
 test('without a directory the latest few reports are kept in memory', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   for (let n = 0; n < 10; n += 1) {
-    await harness.end((await harness.start(QUICK)).id);
+    await harness.run(QUICK);
     harness.clock.advance(1000);
   }
   assert.equal((await harness.drills.list()).drills.length, 8);
@@ -124,7 +117,7 @@ test('without a directory the latest few reports are kept in memory', async (t) 
 
 test('a journal of an older version is listed, shown and resumed, without its single figures', async (t) => {
   const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
+  const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(planOf());
   harness.onTick = ({ state }) => {
     if (state.kind === 'running' && state.phase === 'stage')
@@ -140,8 +133,7 @@ test('a journal of an older version is listed, shown and resumed, without its si
     }),
   };
   await writeFile(join(directory, `${id}.json`), encodeRecord(old));
-  const next = createDrillHarness({ directory, reportPage });
-  t.after(next.close);
+  const next = createDrillHarness(t, { directory, reportPage });
   assert.deepEqual(
     (await next.drills.list()).drills.map(({ verdict }) => verdict?.kind),
     ['aborted'],

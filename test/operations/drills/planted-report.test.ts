@@ -28,18 +28,15 @@ async function folder(t: TestContext): Promise<string> {
 }
 
 const journalOf = async (t: TestContext): Promise<Journal> => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
-  return harness.end((await harness.start(QUICK)).id);
+  const harness = createDrillHarness(t);
+  return harness.run(QUICK);
 };
 
 test('a head with an invalid mark is listed as unreadable, and the list stays complete', async (t) => {
   const clock = createFakeClock();
   const store = createMemoryControlStore({ clock });
-  const owner = createDrillHarness({ clock, store, processId: 'owner' });
-  const other = createDrillHarness({ clock, store, processId: 'other' });
-  t.after(owner.close);
-  t.after(other.close);
+  const owner = createDrillHarness(t, { clock, store, processId: 'owner' });
+  const other = createDrillHarness(t, { clock, store, processId: 'other' });
   const { id } = await owner.start(planOf());
   const head = await owner.drills.journal(id);
   await untilHolds(() => other.control().overlay() !== undefined);
@@ -80,8 +77,7 @@ test('a damaged file is listed as unreadable, and the others are listed, read an
   const huge = '20260101-000001-goods-x-aaaa';
   await writeFile(join(directory, `${huge}.json`), '');
   await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
-  const harness = createDrillHarness({ directory, reportPage });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory, reportPage });
   for (let look = 0; look < 2; look += 1) {
     const { drills, unreadable } = await harness.drills.list();
     assert.deepEqual(
@@ -106,8 +102,7 @@ test('a journal under the name of another drill is unreadable, and the list of u
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeRecord(good));
-  const harness = createDrillHarness({ directory, keep: 100 });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory, keep: 100 });
   const { drills, unreadable: shown } = await harness.drills.list();
   assert.deepEqual(drills, []);
   assert.equal(shown.length, 64);

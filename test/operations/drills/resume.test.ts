@@ -10,8 +10,7 @@ const stageMarks = ({ marks }: Journal) => marks.flatMap((mark) => (mark.kind ==
 const flushedBy = (ranges: readonly OverlayRange[] = []): string => JSON.stringify(ranges);
 
 test('a resumed drill begins at its unfinished stage, with the same keys, and keeps refilled entries', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   harness.onTick = ({ state }) => {
     if (state.kind !== 'running' || state.stage !== 1) return;
@@ -34,8 +33,7 @@ test('a resumed drill begins at its unfinished stage, with the same keys, and ke
 });
 
 test('a drill that was stopped in its baseline is resumed at its first stage', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   await harness.drills.abort(id, CALLER);
   await harness.end(id);
@@ -47,8 +45,7 @@ test('a drill that was stopped in its baseline is resumed at its first stage', a
 });
 
 test('a resumed stage that had not begun is flushed with a floor of its own', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf({ stages: [1, 2, 3].map((n) => ({ fraction: n / 3, holdMs: 3000 })) }));
   harness.onTick = ({ state }) => {
     if (state.kind !== 'running' || state.stage !== 1) return;
@@ -69,8 +66,7 @@ test('a resumed stage that had not begun is flushed with a floor of its own', as
 });
 
 test('a drill over domains is resumed at the unfinished domain', async (t) => {
-  const harness = createDrillHarness({ domains: ['goods', 'auto', 'jobs'] });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { domains: ['goods', 'auto', 'jobs'] });
   const { id } = await harness.start('domain-by-domain');
   harness.onTick = ({ state }) => {
     if (state.kind !== 'running' || state.domain !== 'auto' || state.phase !== 'stage') return;
@@ -84,14 +80,13 @@ test('a drill over domains is resumed at the unfinished domain', async (t) => {
 });
 
 test('a running, a passed and a refused drill cannot be resumed', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   await assert.rejects(harness.drills.resume(id, CALLER), { code: 'drill-running' });
   await harness.end(id);
   await assert.rejects(harness.drills.resume(id, CALLER), { code: 'drill-over' });
   harness.load().failing = 0.05;
-  const refused = await harness.end((await harness.start(planOf())).id);
+  const refused = await harness.run(planOf());
   await assert.rejects(harness.drills.resume(refused.id, CALLER), { code: 'drill-over' });
   await assert.rejects(harness.drills.resume('nobody', CALLER), { code: 'unknown-drill' });
   await assert.rejects(harness.drills.resume(id, { ...CALLER, reason: '' }), { code: 'drill-over' });
