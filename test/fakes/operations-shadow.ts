@@ -1,8 +1,14 @@
 import type { Caller, Control } from '../../src/control/control.ts';
 import type { Placement, Shadow, StoreRef } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
-import { reportSummary } from '../../src/operations/shadow/report-archive.ts';
-import type { Moved, ShadowReport, ShadowStatus, ShadowSummary, Shadows } from '../../src/operations/shadow/shadow.ts';
+import {
+  type Moved,
+  reportSummary,
+  type ShadowReport,
+  type ShadowStatus,
+  type ShadowSummary,
+  type Shadows,
+} from '../../src/operations/shadow/shadow.ts';
 import { judge } from '../../src/operations/shadow/verdict.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { betweenOf, type Copied, samplesOf } from '../operations/shadow/report-fixture.ts';

@@ -27,7 +27,6 @@ export function createExaminer(options: {
   const collectors = stores.map((probe) => createStoreCollector({ probe, clock, random }));
   const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
   const closing = new AbortController();
-  let running: Promise<readonly Snapshot[]> | undefined;
 
   const snapshot = async (depth: Snapshot['depth']): Promise<Snapshot> => {
     // Before the round trips: starting `tc` and a thread makes the event loop late.
@@ -57,7 +56,10 @@ export function createExaminer(options: {
     };
   };
 
-  const series = async (windowMs: number): Promise<readonly Snapshot[]> => {
+  /** Four full snapshots whose beginnings are `windowMs` apart. Rejects when the examiner is closed before its end. */
+  const series = async (
+    windowMs = stores.length > 0 ? WINDOW_MS.stores : WINDOW_MS.none,
+  ): Promise<readonly Snapshot[]> => {
     const snapshots: Snapshot[] = [];
     for (let at = 0; at < SNAPSHOTS; at += 1) {
       closing.signal.throwIfAborted();
@@ -71,16 +73,7 @@ export function createExaminer(options: {
 
   return {
     snapshot,
-    /**
-     * Four full snapshots whose beginnings are `windowMs` apart. Callers at the same time share one series. Rejects when the
-     * examiner is closed before its end.
-     */
-    series: (windowMs = stores.length > 0 ? WINDOW_MS.stores : WINDOW_MS.none): Promise<readonly Snapshot[]> => {
-      running ??= series(windowMs).finally(() => {
-        running = undefined;
-      });
-      return running;
-    },
+    series,
     /** Closes the probes. */
     close: async () => {
       closing.abort();

@@ -41,16 +41,6 @@ test('a window that is longer than a reading is waited for', async () => {
   }
 });
 
-test('callers at the same time share a series, and the next one begins another', async () => {
-  const engine = createFakeEngineProbe();
-  const examiner = createExaminer({ stores: [], engines: [engine], readHost, clock: systemClock });
-  const [one, other] = await Promise.all([examiner.series(1), examiner.series(1)]);
-  assert.equal(one, other);
-  assert.equal(engine.depths.length, 4);
-  assert.notEqual(await examiner.series(1), one);
-  assert.equal(engine.depths.length, 8);
-});
-
 /** Members that are not known are absent in JSON. */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined);

@@ -92,7 +92,7 @@ function fleetOf(t: TestContext) {
       steps: {
         cutOver: (caller: typeof CALLER) => clock.settled(steps.cutOver(caller)),
         back: (caller: typeof CALLER) => clock.settled(steps.back(caller)),
-        stop: (caller: typeof CALLER) => clock.settled(steps.stop(caller)),
+        stop: () => clock.settled(steps.stop()),
       },
       cutOff: (is: boolean) => (isCutOff = is),
       candidateHasNoNodes: () => Object.assign(candidate, { nodes: () => [] }),
@@ -154,7 +154,7 @@ describe('a cut-over', () => {
       { code: 'no-cut-over' },
       'a repeated call does not lead forward again',
     );
-    await one.steps.stop(CALLER);
+    await one.steps.stop();
     assert.equal(one.control.document().placement, undefined, 'every configuration names the old store');
   });
 
@@ -184,7 +184,7 @@ describe('a cut-over', () => {
     const one = join();
     await withShadow(one);
     await one.steps.cutOver(CALLER);
-    await one.steps.stop(CALLER);
+    await one.steps.stop();
     const other = join({ declares: false });
     await clock.until('the document', other.control.hasSynced);
     await clock.until(
@@ -192,7 +192,7 @@ describe('a cut-over', () => {
       async () =>
         (await one.follower.processes())?.some(({ id, state }) => id === other.id && state === 'behind') === true,
     );
-    await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
+    await assert.rejects(one.steps.stop(), { code: 'cut-over-behind' });
   });
 
   test('a process that is cut off from the control store is named, and nothing changes', async (t) => {
@@ -263,7 +263,7 @@ describe('a cut-over', () => {
     await one.steps.cutOver(CALLER);
     const drill = () => one.control.change((document) => beginOverlay(document, OVERLAY));
     await assert.rejects(drill(), { code: 'cut-over-running' });
-    const stopped = await one.steps.stop(CALLER);
+    const stopped = await one.steps.stop();
     assert.deepEqual([stopped.ended, stopped.configuration], ['old-store', 'store: valkey']);
     assert.deepEqual([one.placed.active(), one.placed.other()], [NEW, undefined]);
     await drill();
@@ -273,7 +273,7 @@ describe('a cut-over', () => {
     const { join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await moveWithout(one, two);
-    await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
+    await assert.rejects(one.steps.stop(), { code: 'cut-over-behind' });
     assert.deepEqual(one.placed.other(), OLD);
   });
 
@@ -286,7 +286,7 @@ describe('a cut-over', () => {
     two.cutOff(true);
     const states = async () => (await one.follower.processes())?.map(({ state }) => state);
     await clock.until('its silence', async () => (await states())?.includes('behind') === true);
-    await assert.rejects(one.steps.stop(CALLER), new RegExp(`process ${two.id}: it has been silent`));
+    await assert.rejects(one.steps.stop(), new RegExp(`process ${two.id}: it has been silent`));
     assert.deepEqual(one.placed.other(), OLD);
   });
 
@@ -306,7 +306,7 @@ describe('a cut-over', () => {
     await withShadow(one);
     await one.steps.cutOver(CALLER);
     servers.old.meet({ kind: 'fault', fault: 'store-down' });
-    assert.equal((await one.steps.stop(CALLER)).ended, 'old-store');
+    assert.equal((await one.steps.stop()).ended, 'old-store');
     assert.deepEqual([one.placed.active(), one.placed.other()], [NEW, undefined]);
   });
 

@@ -1,7 +1,7 @@
 import { bytesText, countText, durationText, percentText } from '../../../report/format.mjs';
 import { formatDuration } from '../../../schema/units.ts';
 import type { Outcome } from '../../../search/outcome.ts';
-import { DURATION_BOUNDS_MS } from '../../meter/figures.ts';
+import { quantile } from '../../meter/figures.ts';
 import type { CheckRule, Window } from '../check.ts';
 import { BIG_PAGE_BYTES, type DomainFacts, type FleetProcess, known } from '../facts.ts';
 import {
@@ -74,19 +74,6 @@ function counted<Name extends string = string>(counts: Readonly<Record<string, n
         .join(', '),
   };
 }
-
-/** The upper bound of the bucket that holds the quantile. */
-function quantileAmong(counts: readonly number[], share: number): number {
-  const wanted = share * counts.reduce((sum, count) => sum + count, 0);
-  let seen = 0;
-  const at = counts.findIndex((count) => {
-    seen += count;
-    return seen >= wanted;
-  });
-  return DURATION_BOUNDS_MS[at] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
-}
-
-// --- the fleet --------
 
 /** All processes together; none without a service. */
 function fleetOf({ after: { service } }: Window) {
@@ -181,7 +168,7 @@ export const SERVICE_CHECKS: readonly CheckRule[] = [
       if (sent < SLOW.least) return tooFew(sent, SLOW.least, 'reads');
       if (slow < LEAST_SLOW) return 'fine';
       const share = slow / sent;
-      const p99Ms = quantileAmong(readDurations, 0.99);
+      const p99Ms = quantile(readDurations, 0.99) ?? 0;
       const loopDelayMs = after.service?.loop.delayMs ?? 0;
       return finding(stateAbove(share, SLOW), () => ({
         evidence: `${countText(slow)} of ${countText(sent)} reads (${percentText(share)}) were not answered within store.deadline ${durationText(storeDeadlineMs)}; 99 % ended within ${durationText(p99Ms)}, and the event loop of this process was ${durationText(loopDelayMs)} late.`,
