@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLIENT_CHECKS } from '../../../../src/operations/doctor/checks/store-clients.ts';
 import type { ClientsFacts, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
+  adviceOf,
   evidenceOf,
   HEALTHY_NODE,
   laterNode,
-  lookerOf,
+  lookOf,
   nodeWith,
   onlyOf,
+  seen,
   snapshotWith,
+  stateOf,
   storeWindow,
   storeWith,
   windowOf,
@@ -20,15 +22,9 @@ const clients = (change: Partial<ClientsFacts>): Partial<NodeFacts> => ({
   clients: { known: { ...CLIENTS, ...change } },
 });
 
-/** The observation of one check, of a node and one second later. */
-function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds = 1) {
-  return onlyOf(lookerOf(CLIENT_CHECKS, id)(storeWindow([before], [after], { seconds })));
-}
-const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
-
 // --- nodes that do not answer -----------------------------------------------------------------------------------------
 
-const unreachable = lookerOf(CLIENT_CHECKS, 'store-unreachable');
+const unreachable = lookOf('store-unreachable');
 const silentAs = (role: NodeFacts['role'], address = '127.0.0.1:6379'): NodeFacts =>
   nodeWith({ address, role, parts: { info: { skipped: `connect ECONNREFUSED ${address}` } } });
 
@@ -99,13 +95,13 @@ test('fifty new connections a second are a churn beside thousands of idle ones',
 });
 
 test('a fleet that restarts in a window of fifteen seconds is no churn', () => {
-  assert.notEqual(stateOf('store-connection-churn', HEALTHY_NODE, opened(400, 400), 15), 'raise');
+  assert.notEqual(stateOf('store-connection-churn', HEALTHY_NODE, opened(400, 400), { seconds: 15 }), 'raise');
 });
 
 test('a server that was restarted, and a very short window, tell nothing about a churn', () => {
   const restarted = nodeWith({ info: { run_id: 'another', total_connections_received: 1000 } });
   assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, restarted), 'skipped');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(80), 0.1), 'skipped');
+  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(80), { seconds: 0.1 }), 'skipped');
 });
 
 test('one refused connection is enough', () => {
@@ -191,10 +187,7 @@ test('without a limit, or without CONFIG, an output buffer of 32 MiB is found', 
   assert.equal(stateOf('store-output-buffer', unseen), 'skipped');
 });
 
-const adviceFor = (node: NodeFacts): string => {
-  const observation = seen('store-output-buffer', node);
-  return observation.state === 'raise' ? observation.advice.join('\n') : assert.fail(observation.state);
-};
+const adviceFor = (node: NodeFacts): string => adviceOf(seen('store-output-buffer', node));
 
 test('no advice about an output buffer lowers a limit that is in force', () => {
   assert.match(adviceFor(output(130 * MIB, 'replica')), /"replica 1024mb 512mb 60"/);

@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMAND_CHECKS } from '../../../../src/operations/doctor/checks/store-commands.ts';
 import type { LatencyEvent, NodeFacts, SlowEntry } from '../../../../src/operations/doctor/facts.ts';
 import {
   evidenceOf,
   HEALTHY_GROWTH,
   HEALTHY_NODE,
   laterNode,
-  lookerOf,
+  lookOf,
   nodeWith,
-  onlyOf,
+  seen,
+  stateOf,
   storeWindow,
   WALL_MS,
 } from '../harness.ts';
 
-/** The observation of one check, of a node and one second later. */
-function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds = 1) {
-  return onlyOf(lookerOf(COMMAND_CHECKS, id)(storeWindow([before], [after], { seconds })));
-}
-const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 const grows = (growth: Parameters<typeof laterNode>[1], node = HEALTHY_NODE): NodeFacts => laterNode(node, growth);
 
 // --- slow commands ----------------------------------------------------------------------------------------------------
@@ -146,7 +141,7 @@ test('the look-ups of the doctor count neither as hits nor toward the thousand',
 
 test('a control store has no hit ratio', () => {
   const window = storeWindow([HEALTHY_NODE], [looked(0, 5000)], { store: { isCache: false } });
-  assert.deepEqual(lookerOf(COMMAND_CHECKS, 'store-hit-ratio')(window), []);
+  assert.deepEqual(lookOf('store-hit-ratio')(window), []);
 });
 
 test('a slow log that turned over between two readings says nothing', () => {
