@@ -94,14 +94,12 @@ const REQUIRED: readonly InputName[] = [
   ...(['processors', 'networkBytes', 'memoryBytes', 'shardBytes', 'maxConnections'] as const),
 ];
 
-type Told = Pick<formulas.Formula<never>, 'text' | 'source'>;
-
 function figuresOf(q: Quantities): readonly SheetFigure[] {
   const figure = (
     name: string,
     unit: SheetFigure['unit'],
     value: number | undefined,
-    { text, source }: Told,
+    { text, source }: Pick<formulas.Formula<never>, 'text' | 'source'>,
   ): SheetFigure => ({ name, unit, value, formula: text, source });
   return [
     figure('processes', 'count', q.processes, formulas.processesNeeded),

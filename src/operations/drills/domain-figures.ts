@@ -1,18 +1,11 @@
 import { type Figures, figuresBetween } from '../meter/figures.ts';
 import { type CohortLayout, flushedCohorts } from './cohorts.ts';
 import type { DrillDomain } from './drills.ts';
-import { brokenHypothesis, createGuardWatch, GUARD_WINDOW_MS, type GuardState, guardValue, RECENT } from './guards.ts';
+import { brokenHypothesis, createGuardWatch, GUARD_WINDOW_MS, guardValue, RECENT } from './guards.ts';
 import type { DomainResult } from './journal.ts';
 import { createMetricsWindow, type Readings, shareInFlight } from './metrics-window.ts';
 import type { GuardRule, Plan } from './plan.ts';
 import { createResultBuilder, measuredSurvival, type Recovery, type ResultBuilder } from './result.ts';
-
-interface Collected {
-  readonly figures: Figures | undefined;
-  readonly guards: readonly GuardState[];
-  /** The cohort of this stage has come back at this tick. */
-  readonly refilled: boolean;
-}
 
 interface DomainFiguresOptions {
   readonly domain: Pick<DrillDomain, 'name' | 'readings'>;
@@ -39,8 +32,11 @@ export function createDomainFigures({ domain, plan, layout, nowMs, fromMs }: Dom
   const flushed = flushedCohorts(plan);
   const latest = (atLeastMs: number): Figures | undefined => metrics.over({ atLeastMs });
   return {
-    /** Collects the readings of the fleet. Undefined when the control store did not answer. */
-    collect: async (during: 'stage' | 'recovery' | 'calm'): Promise<Collected | undefined> => {
+    /**
+     * Collects the readings of the fleet. `refilled`: the cohort of this stage has come back at this tick. Undefined when the
+     * control store did not answer.
+     */
+    collect: async (during: 'stage' | 'recovery' | 'calm') => {
       const readings = await domain.readings.collect();
       if (readings === undefined) return undefined;
       collectedMs = nowMs();

@@ -7,7 +7,7 @@ import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
 interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
-  readonly remote: RemoteDrills;
+  readonly remote: ReturnType<typeof createRemoteDrills>;
   readonly archive: RecordArchive<Journal>;
 }
 
@@ -68,13 +68,11 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
   };
 }
 
-/** Drills of other processes, as their owners report them through the control store. */
-type RemoteDrills = ReturnType<typeof createRemoteDrills>;
-
 const MAX_REMEMBERED = 16;
 /** Maximum time until the verdict is reported, after the end of the last measurement. */
 const VERDICT_MS = 5000;
 
+/** Drills of other processes, as their owners report them through the control store. */
 export function createRemoteDrills(options: {
   readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
   readonly processId: string;

@@ -15,13 +15,6 @@ export interface Lookback {
   readonly cohorts?: readonly number[];
 }
 
-interface WindowEntry {
-  readonly atMs: number;
-  readonly readings: Readings;
-  /** Since the entry before. */
-  readonly figures: Figures | undefined;
-}
-
 /** A minute and a half at two readings a second: longer than the longest wait for a cohort with little traffic. */
 const MAX_ENTRIES = 180;
 
@@ -29,7 +22,8 @@ const MAX_ENTRIES = 180;
 const TIMER_SLACK_MS = 50;
 
 export function createMetricsWindow() {
-  const entries: WindowEntry[] = [];
+  /** `figures`: since the entry before. */
+  const entries: { readonly atMs: number; readonly readings: Readings; readonly figures: Figures | undefined }[] = [];
   return {
     /** Figures since the previous readings; undefined for the first readings. */
     add: (nowMs: number, readings: Readings): Figures | undefined => {

@@ -41,7 +41,7 @@ export async function runDomain(run: {
   readonly startedMs: number;
   readonly tickMs: number;
   readonly sleep: Sleep;
-  readonly stopSignal: StopSignal;
+  readonly stopSignal: ReturnType<typeof createStopSignal>;
   readonly onMark: (mark: Mark) => void;
   readonly onTick: () => void;
 }): Promise<DomainEnd> {
@@ -265,8 +265,6 @@ function createStageErasure(
 export type Stop = NonNullable<DrillObservation['stop']>;
 
 /** Passes a request to stop to the loop of a drill at once, without waiting for the next tick. */
-type StopSignal = ReturnType<typeof createStopSignal>;
-
 export function createStopSignal() {
   let controller = new AbortController();
   let stop: Stop | undefined;

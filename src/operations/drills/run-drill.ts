@@ -130,7 +130,7 @@ function runDrill(run: {
   readonly clock: Clock;
   readonly tickMs: number;
   readonly sleep: Sleep;
-  readonly publisher: Publisher;
+  readonly publisher: ReturnType<typeof createPublisher>;
   readonly observe: (event: DrillEvent) => void;
 }) {
   const { writer, clock, observe, publisher } = run;
@@ -231,8 +231,6 @@ const PUBLISH_INTERVAL_MS = 2000;
 const MAX_REPORTED_MARKS = 64;
 
 /** Writes the journal to the archive and reports its head to the other processes, at intervals and at the end. */
-type Publisher = ReturnType<typeof createPublisher>;
-
 function createPublisher(options: {
   readonly writer: JournalWriter;
   readonly archive: RecordArchive<Journal>;

@@ -4,13 +4,6 @@ import { type StoreContent, StoreUnreachable } from './content.ts';
 import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
 import { includesBucket, keyOfStoreName } from './preview.ts';
 
-/** One erasure. */
-interface ErasureRun {
-  readonly status: () => Erasure;
-  /** Never rejects. */
-  readonly finished: Promise<Erasure>;
-}
-
 interface ErasureOptions {
   readonly content: StoreContent;
   readonly bucketOf: (key: string) => number;
@@ -38,7 +31,8 @@ interface NodeErasure {
   detail?: string;
 }
 
-function startErasure(request: EraseRequest, options: ErasureOptions, signal: AbortSignal): ErasureRun {
+/** `finished` never rejects. */
+function startErasure(request: EraseRequest, options: ErasureOptions, signal: AbortSignal) {
   const { content, bucketOf, clock, keysPerSecond, delayMs } = options;
   const { ranges, by } = request;
   const startedMs = clock.monotonicMs();
@@ -147,7 +141,7 @@ export function createErasures(options: {
       isBusy = false;
       return NOTHING_TO_ERASE;
     }
-    const run: ErasureRun = startErasure(request, { content, bucketOf, clock, keysPerSecond, delayMs }, signal);
+    const run = startErasure(request, { content, bucketOf, clock, keysPerSecond, delayMs }, signal);
     latest = run.status;
     const ended = await run.finished;
     isBusy = false;
@@ -196,12 +190,6 @@ interface EraseNodeOptions {
   readonly keysPerSecond: number;
 }
 
-/** Numbers of scanned and of removed keys of this domain. */
-interface EraseProgress {
-  scanned: number;
-  removed: number;
-}
-
 /** Maximum number of keys per step, so that reads of searches are served between the steps. */
 const STEP_KEYS = 500;
 /** Maximum number of keys per UNLINK: SCAN may return more than its count. */
@@ -221,7 +209,7 @@ const FIRST_WAIT_MS = 500;
  */
 async function unlinkOnNode(
   node: string,
-  progress: EraseProgress,
+  progress: Pick<NodeErasure, 'scanned' | 'removed'>,
   { content, isErased, clock, keysPerSecond }: EraseNodeOptions,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -12,6 +12,7 @@ import { createExaminer, type Examiner } from '../../../src/operations/doctor/ex
 import type { EngineFacts, Snapshot } from '../../../src/operations/doctor/facts.ts';
 import { ENABLE_NAMES } from '../../../src/operations/doctor/report.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
+import { folderWith } from '../../folder.ts';
 import { createFakeEngineProbe, createFakeStoreProbe, silentEngine } from './fake-probes.ts';
 import { engineWith, hostWith } from './harness.ts';
 
@@ -82,13 +83,8 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function fileWith(t: TestContext, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-doctor-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'acknowledged.yaml');
-  writeFileSync(file, text);
-  return file;
-}
+const fileWith = (t: TestContext, text: string): string =>
+  join(folderWith(t, { 'acknowledged.yaml': text }), 'acknowledged.yaml');
 
 // --- in the background ------------------------------------------------------------------------------------------------
 

@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
 import { encodeRecord } from '../../../src/report/record-archive.ts';
+import { folderWith } from '../../folder.ts';
 import { plain } from '../../plain.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 
-async function folder(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
-  t.after(() => rm(directory, { recursive: true, maxRetries: 5 }));
-  return directory;
-}
-
 test('a report outlives the process that made it', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const harness = createDrillHarness(t, { directory });
   const journal = await harness.run(QUICK);
   await harness.close();
@@ -29,7 +23,7 @@ test('a report outlives the process that made it', async (t) => {
 });
 
 test('each journal is one JSON file, and no draft is left', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(QUICK);
   assert.deepEqual(await readdir(directory), [`${id}.json`], 'from its start on');
@@ -40,7 +34,7 @@ test('each journal is one JSON file, and no draft is left', async (t) => {
 });
 
 test('a journal without an end is an abandoned drill, with the verdict lost, and can be resumed', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(planOf());
   let cut = '';
@@ -62,7 +56,7 @@ test('a journal without an end is an abandoned drill, with the verdict lost, and
 });
 
 test('only the newest reports are kept', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const harness = createDrillHarness(t, { directory, keep: 2 });
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) {
@@ -78,7 +72,7 @@ test('only the newest reports are kept', async (t) => {
 });
 
 test('damaged files and other paths are not read; damaged files with the name of a journal are listed as unreadable', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   await writeFile(join(directory, 'notes.json'), '{}');
   await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
   await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
@@ -96,7 +90,7 @@ test('damaged files and other paths are not read; damaged files with the name of
 });
 
 test('when the directory cannot be written, the drill continues, its report stays in memory, and one event says so', async (t) => {
-  const directory = join(await folder(t), 'file');
+  const directory = join(folderWith(t), 'file');
   await writeFile(directory, '');
   const harness = createDrillHarness(t, { directory });
   const journal = await harness.run(QUICK);
@@ -116,7 +110,7 @@ test('without a directory the latest few reports are kept in memory', async (t) 
 });
 
 test('a journal of an older version is listed, shown and resumed, without its single figures', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(planOf());
   harness.onTick = ({ state }) => {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -14,18 +13,13 @@ import { createMemoryControlStore } from '../../../src/stores/memory/control-sto
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { SCENES } from '../../fakes/journal.ts';
+import { folderWith } from '../../folder.ts';
 import { until } from '../../until.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 const ID = '20260101-000000-goods-x-aaaa';
 const TTL_MS = 600_000;
-
-async function folder(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
-  t.after(() => rm(directory, { recursive: true, maxRetries: 5 }));
-  return directory;
-}
 
 const journalOf = async (t: TestContext): Promise<Journal> => {
   const harness = createDrillHarness(t);
@@ -69,7 +63,7 @@ test('a head with an invalid mark is listed as unreadable, and the list stays co
 });
 
 test('a damaged file is listed as unreadable, and the others are listed, read and rendered', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const good = await journalOf(t);
   await writeFile(join(directory, `${good.id}.json`), encodeRecord(good));
   const bad: Journal = { ...good, id: ID, marks: [null as never] };
@@ -98,7 +92,7 @@ test('a damaged file is listed as unreadable, and the others are listed, read an
 });
 
 test('a journal under the name of another drill is unreadable, and the list of unreadable files is bounded', async (t) => {
-  const directory = await folder(t);
+  const directory = folderWith(t);
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeRecord(good));

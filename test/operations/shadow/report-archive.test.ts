@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { reportSummary, SHADOW_REPORTS, type ShadowReport } from '../../../src/operations/shadow/shadow.ts';
 import { createRecordArchive, recordId } from '../../../src/report/record-archive.ts';
+import { folderWith } from '../../folder.ts';
 import { GOOD, reportOf } from './report-fixture.ts';
 
 const REPORT = reportOf({ ...GOOD, lengthMs: 60_000 });
@@ -28,9 +28,7 @@ function archiveIn(directory: string, keep: number, onFault: (id: string) => voi
 }
 
 async function kept(t: TestContext, { keep = 20, inside = '' } = {}): Promise<Kept> {
-  const folder = await mkdtemp(join(tmpdir(), 'serpcache-shadows-'));
-  t.after(() => rm(folder, { recursive: true, maxRetries: 5 }));
-  const directory = join(folder, inside);
+  const directory = join(folderWith(t), inside);
   const faults: string[] = [];
   return { directory, faults, archive: archiveIn(directory, keep, (id) => faults.push(id)) };
 }

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { hostname } from 'node:os';
 import { type TestContext, test } from 'node:test';
 import { createHostReader } from '../../../../src/operations/doctor/collect/host.ts';
 import { type Figure, type HostFacts, known } from '../../../../src/operations/doctor/facts.ts';
+import { folderWith } from '../../../folder.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 const COSTLY = ['qdiscs', 'intrinsic', 'dns', 'servers'] as const;
@@ -20,13 +19,7 @@ function missing(host: HostFacts, names: readonly (keyof HostFacts)[]): Readonly
 }
 
 function readerAt(t: TestContext, files: Readonly<Record<string, string>>) {
-  const root = mkdtempSync(join(tmpdir(), 'serpcache-host-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), text);
-  }
-  return createHostReader({ role: 'service', clock: CLOCK, root, tc: ['no-such-program'] });
+  return createHostReader({ role: 'service', clock: CLOCK, root: folderWith(t, files), tc: ['no-such-program'] });
 }
 
 test('a cheap reading of this machine has every figure that costs only files', async () => {

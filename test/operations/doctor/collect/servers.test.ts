@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { serversAt } from '../../../../src/operations/doctor/collect/servers.ts';
 import type { ServerFacts } from '../../../../src/operations/doctor/facts.ts';
+import { folderWith } from '../../../folder.ts';
 
 const NOW_MS = 1_700_000_000_000;
 
@@ -13,21 +13,8 @@ async function serversIn(root: string): Promise<readonly ServerFacts[]> {
   return JSON.parse(JSON.stringify(await serversAt(root, NOW_MS)));
 }
 
-/** A root folder with these files. */
-function rootWith(t: TestContext, files: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), 'serpcache-servers-'));
-  t.after(() => rmSync(root, { recursive: true }));
-  for (const [path, text] of Object.entries(files)) write(join(root, path), text);
-  return root;
-}
-
-function write(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-}
-
 test('servers are found by their programs, with the port of their title, and other processes are not', async (t) => {
-  const root = rootWith(t, {
+  const root = folderWith(t, {
     'proc/7/cmdline': 'redis-server *:6379 [cluster]\0\0\0',
     'proc/8/cmdline': '/usr/bin/valkey-server 127.0.0.1:6380\0',
     'proc/9/cmdline': 'keydb-server ::1:6381\0',
@@ -52,7 +39,7 @@ test('servers are found by their programs, with the port of their title, and oth
 
 test('arguments are not kept: no password of a command line is in the facts', async (t) => {
   const secret = 'hunter2:6379';
-  const root = rootWith(t, {
+  const root = folderWith(t, {
     'proc/7/cmdline': `redis-server\0--requirepass\0${secret}\0--masterauth\0${secret}\0--port\x006390\0`,
     'proc/8/cmdline': `/usr/bin/searchd\0--config\0/nowhere/${secret}.conf\0--password=${secret}\0`,
   });
@@ -90,10 +77,11 @@ searchd
 
 /** A searchd with a configuration whose paths are inside the root folder. */
 function searchdRoot(t: TestContext, configuration: string, words: readonly string[] = []): string {
-  const root = rootWith(t, { 'data/goods.sph': '', 'data/old.sph': '' });
-  write(join(root, 'sphinx.conf'), configuration.replaceAll('ROOT', root));
+  const root = folderWith(t, { 'data/goods.sph': '', 'data/old.sph': '' });
+  writeFileSync(join(root, 'sphinx.conf'), configuration.replaceAll('ROOT', root));
   const asked = words.length === 0 ? ['--config', join(root, 'sphinx.conf')] : words;
-  write(join(root, 'proc/20/cmdline'), ['/usr/bin/searchd', ...asked, '--nodetach', ''].join('\0'));
+  mkdirSync(join(root, 'proc/20'), { recursive: true });
+  writeFileSync(join(root, 'proc/20/cmdline'), ['/usr/bin/searchd', ...asked, '--nodetach', ''].join('\0'));
   const seconds = NOW_MS / 1000 - 90;
   utimesSync(join(root, 'data/goods.sph'), seconds, seconds);
   return root;
@@ -138,9 +126,9 @@ test('a configuration that is missing, too large or no file leaves the figures o
 
 test('of a host with very many servers the first 64 are kept', async (t) => {
   const files = Array.from({ length: 70 }, (_, at) => [`proc/${100 + at}/cmdline`, `redis-server *:${7000 + at}\0`]);
-  assert.equal((await serversIn(rootWith(t, Object.fromEntries(files)))).length, 64);
+  assert.equal((await serversIn(folderWith(t, Object.fromEntries(files)))).length, 64);
 });
 
 test('without /proc there are no servers', async (t) => {
-  assert.deepEqual(await serversIn(rootWith(t, {})), []);
+  assert.deepEqual(await serversIn(folderWith(t, {})), []);
 });
