@@ -1,6 +1,5 @@
 import { INPUT_NAMES, INPUTS, type InputName, type InputUnit } from '../operations/capacity/inputs.ts';
-import type { CapacityLimit } from '../operations/capacity/limits.ts';
-import type { CapacitySheet, SheetFigure } from '../operations/capacity/sheet.ts';
+import type { CapacityLimit, CapacitySheet, SheetFigure } from '../operations/capacity/sheet.ts';
 import {
   amountText,
   bytesText,

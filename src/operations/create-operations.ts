@@ -17,7 +17,7 @@ import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
 import { createFlush } from './flush/create-flush.ts';
 import type { FlushEvent, QueryPages } from './flush/flush.ts';
-import { createSweeper } from './flush/sweep.ts';
+import { createSweeper } from './flush/preview.ts';
 import { figuresBetween, type MeterReading } from './meter/figures.ts';
 import { createFleetReadings, createRecent, type Meter } from './meter/meter.ts';
 import type { DomainLook, DomainOperations, Operations, Watcher } from './operations.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diagnose } from '../../../src/operations/doctor/diagnose.ts';
 import type { Snapshot } from '../../../src/operations/doctor/facts.ts';
+import { diagnose } from '../../../src/operations/doctor/judge.ts';
 import { hostPartOf } from '../../../src/operations/doctor/window.ts';
 import { silentEngine } from './fake-probes.ts';
 import {
@@ -26,8 +26,6 @@ function seriesOf(change: (at: number) => Partial<Snapshot>): readonly Snapshot[
 }
 
 const host = (at: number) => hostWith({ wallMs: WALL_MS + at * MS });
-
-// --- reports ----------------------------------------------------------------------------------------------------------
 
 test('a report tells what was looked at, and the nodes that did not answer', () => {
   const silent = nodeWith({ address: '127.0.0.1:6380', parts: { info: { skipped: 'no reply within 2 s' } } });

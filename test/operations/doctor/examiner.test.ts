@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostReader } from '../../../src/operations/doctor/collect/host.ts';
+import { createExaminer } from '../../../src/operations/doctor/create-doctor.ts';
 import type { ReadHost } from '../../../src/operations/doctor/doctor.ts';
-import { createExaminer } from '../../../src/operations/doctor/examiner.ts';
 import { known } from '../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';

@@ -50,8 +50,6 @@ function grownFields(fields: Readonly<Record<string, string>>, growth: Fields): 
   );
 }
 
-// --- stores -----------------------------------------------------------------------------------------------------------
-
 export const HEALTHY_NODE: NodeFacts = {
   address: '127.0.0.1:6379',
   role: 'master',
@@ -131,8 +129,6 @@ export function storeWith(change: Partial<StoreFacts> = {}, nodes: readonly Node
   };
 }
 
-// --- engines, hosts, the service --------------------------------------------------------------------------------------
-
 export function engineWith({
   status,
   ...change
@@ -209,8 +205,6 @@ export function serviceWith(change: Partial<ServiceFacts> = {}): ServiceFacts {
   };
 }
 
-// --- windows ----------------------------------------------------------------------------------------------------------
-
 export function snapshotWith(change: Partial<Snapshot> = {}): Snapshot {
   return { atMs: 1000, wallMs: WALL_MS, depth: 'full', stores: [], engines: [], hosts: [], ...change };
 }
@@ -248,8 +242,6 @@ export function healthyWindow(): Window {
     snapshotWith({ ...before, stores: [storeWith({}, [laterNode(HEALTHY_NODE)])] }),
   );
 }
-
-// --- observations -----------------------------------------------------------------------------------------------------
 
 /** The look of one check. */
 export function lookOf(id: string): Check['look'] {

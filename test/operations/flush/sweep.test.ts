@@ -4,7 +4,7 @@ import { raiseFloors, raiseFreshFloors, suppress } from '../../../src/control/ch
 import { type ControlDocument, emptyDocument } from '../../../src/control/document.ts';
 import { beginOverlay, changeOverlay } from '../../../src/control/overlay.ts';
 import type { FlushEvent } from '../../../src/operations/flush/flush.ts';
-import { createSweeper } from '../../../src/operations/flush/sweep.ts';
+import { createSweeper } from '../../../src/operations/flush/preview.ts';
 import { keyOf, storedNameOf } from '../../../src/search/key.ts';
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../../fakes/clock.ts';

@@ -18,8 +18,6 @@ import {
   whyMissing,
 } from '../window.ts';
 
-// --- queueing disciplines of `tc`, of the hosts that were seen -------------------------------------------------------
-
 const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 : 0)} Mbit/s`;
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 

@@ -99,8 +99,6 @@ function groupsOf(processes: readonly FleetProcess[]): readonly string[] {
     });
 }
 
-// --- the thresholds ---------------------------------------------------------------------------------------------------
-
 const QUEUE = { waitMs: 50, clearWaitMs: 25, shed: 0.01, clearShed: 0.005, least: 50 };
 const SLOW = { raises: 0.01, clears: 0.005, least: 20 };
 /** One late read of a few is an accident. */

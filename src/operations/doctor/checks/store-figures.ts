@@ -82,8 +82,6 @@ export function replicasOf({ node }: NodeView): readonly ReplicaLine[] {
   });
 }
 
-// --- advice -----------------------------------------------------------------------------------------------------------
-
 /** `redis-cli -h 10.0.0.1 -p 6379 CONFIG SET save ""` */
 export function cli({ node }: Pick<NodeView, 'node'>, command: string): string {
   const { address } = node;

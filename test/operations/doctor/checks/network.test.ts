@@ -174,8 +174,6 @@ function pings(count: number, ms: number, lastMs = ms): Partial<NodeFacts> {
   return { rtt: { known: [...Array.from({ length: count - 1 }, () => ms), lastMs] } };
 }
 
-// --- round trips ------------------------------------------------------------------------------------------------------
-
 function rttSaid(parts: Partial<NodeFacts>, { deadlineMs = 50, loopDelayMs = 0 } = {}): CheckResult {
   const { settings } = storeWith();
   const snapshot = snapshotWith({
@@ -247,8 +245,6 @@ test('without enough PINGs, or without the latency of the own host, no stall is 
   assert.equal(jitterSaid(pings(20, 0.2, 40), { host: { role: 'part' } }).state, 'skipped');
 });
 
-// --- names ------------------------------------------------------------------------------------------------------------
-
 const named = (change: Partial<DnsFacts>): Partial<HostFacts> => ({
   dns: { known: [{ name: 'redis.shop', addresses: ['10.0.0.5'], lookupMs: 2, ...change }] },
 });
@@ -273,8 +269,6 @@ test('where every address is numeric there are no names to judge; where none was
     reason: 'cheap',
   });
 });
-
-// --- swap -------------------------------------------------------------------------------------------------------------
 
 function swapped(swappedIn: number, swappedOut: number): Partial<HostFacts> {
   return { memory: { known: { swappedIn, swappedOut } } };

@@ -150,8 +150,6 @@ test('values that are not believed are told by reason, each with its own remedy'
   assert.equal(stateOf('refused-entries', refused(20, 0, 10_000)), 'fine', 'one in five hundred');
 });
 
-// --- the fleet --------------------------------------------------------------------------------------------------------
-
 const process = (id: string, own: Partial<FleetProcess> = {}): FleetProcess => ({
   id,
   configuration: 'one',

@@ -22,8 +22,6 @@ const clients = (change: Partial<ClientsFacts>): Partial<NodeFacts> => ({
   clients: { known: { ...CLIENTS, ...change } },
 });
 
-// --- nodes that do not answer -----------------------------------------------------------------------------------------
-
 const unreachable = lookOf('store-unreachable');
 const silentAs = (role: NodeFacts['role'], address = '127.0.0.1:6379'): NodeFacts =>
   nodeWith({ address, role, parts: { info: { skipped: `connect ECONNREFUSED ${address}` } } });
@@ -64,8 +62,6 @@ test('a server that lets nobody in is unreachable, and the credentials are named
   const late = nodeWith({ parts: { info: { skipped: 'there was no time left for it' } } });
   assert.equal(onlyOf(unreachable(storeWindow([], [late]))).state, 'skipped', 'it was not asked');
 });
-
-// --- connections ------------------------------------------------------------------------------------------------------
 
 const opened = (count: number, connected = 12): NodeFacts =>
   laterNode(nodeWith({ info: { connected_clients: connected } }), { total_connections_received: count });

@@ -144,8 +144,6 @@ test('two domains on one server are told, a store and its candidate are not', ()
   assert.equal(seenIn('store-shared-domains', stores([{}, master(1)], [candidate, master(1)])).state, 'fine');
 });
 
-// --- a real cluster ---------------------------------------------------------------------------------------------------
-
 let stack: RedisStack;
 before(async () => {
   stack = await startCluster({ flavour: 'redis', masters: 3 });

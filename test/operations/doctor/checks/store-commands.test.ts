@@ -16,8 +16,6 @@ import {
 
 const grows = (growth: Parameters<typeof laterNode>[1], node = HEALTHY_NODE): NodeFacts => laterNode(node, growth);
 
-// --- slow commands ----------------------------------------------------------------------------------------------------
-
 /** Clock of the server at the end of the window, in whole seconds. */
 const END = Math.floor(WALL_MS / 1000) + 1;
 const slow = (id: number, ms: number, change: Partial<SlowEntry> = {}): SlowEntry => ({
@@ -71,8 +69,6 @@ test('a slow log that logs nothing is found', () => {
   assert.equal(stateOf('store-slowlog-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
 });
 
-// --- latency events ---------------------------------------------------------------------------------------------------
-
 const event = (name: string, latestMs: number, secondsAgo = 5): LatencyEvent => ({
   event: name,
   atSeconds: END - secondsAgo,
@@ -120,8 +116,6 @@ test('a latency monitor that is off is found', () => {
   assert.equal(stateOf('store-latency-off', HEALTHY_NODE), 'fine');
   assert.equal(stateOf('store-latency-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
 });
-
-// --- hits -------------------------------------------------------------------------------------------------------------
 
 const looked = (hits: number, misses: number, growth = {}): NodeFacts =>
   grows({ total_commands_processed: hits + misses, keyspace_hits: hits, keyspace_misses: misses, ...growth });

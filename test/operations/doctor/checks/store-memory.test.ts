@@ -52,8 +52,6 @@ test('keys are sampled on masters alone', () => {
   for (const { look } of KEY_CHECKS) assert.deepEqual(look(window), []);
 });
 
-// --- sizes ------------------------------------------------------------------------------------------------------------
-
 const biggest = (...keys: readonly (readonly [string, number])[]): NodeFacts =>
   holding({ biggest: keys.map(([name, bytes]) => ({ name, type: 'string', bytes })) });
 
@@ -97,8 +95,6 @@ test('evidence from a part of the keys says how many were sampled', () => {
   // Keys that expired since they were sampled.
   assert.match(evidenceOf(seen('store-big-keys', part({ ...many, total: 10 }))), /1,000 of 1,000 keys were sampled/);
 });
-
-// --- expiry and owners ------------------------------------------------------------------------------------------------
 
 test('three entries without an expiry are found, and one keeps the finding', () => {
   assert.equal(stateOf('store-no-expiry', holding({ oursWithoutExpiry: 3 })), 'raise');

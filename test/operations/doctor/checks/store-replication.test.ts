@@ -122,8 +122,6 @@ test('a full copy is told while it begins, and while it runs', () => {
   assert.equal(saidOf('store-full-resync', {}, { info: { sync_full: 4 } }).state, 'fine');
 });
 
-// --- on disk ----------------------------------------------------------------------------------------------------------
-
 const REFUSED = { config: { skipped: 'CONFIG GET is refused: NOPERM' } };
 
 function allPersisted(change: NodeChange, store: Partial<StoreFacts> = {}): readonly CheckResult[] {
@@ -164,8 +162,6 @@ test('without CONFIG GET an append-only file is still seen, and save points are 
     reason: 'CONFIG GET is refused: NOPERM',
   });
 });
-
-// --- a real master and its replica --------------------------------------------------------------------------------------
 
 let stack: SentinelStack;
 before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { serversAt } from '../../../../src/operations/doctor/collect/servers.ts';
+import { serversAt } from '../../../../src/operations/doctor/collect/host.ts';
 import type { ServerFacts } from '../../../../src/operations/doctor/facts.ts';
 import { folderWith } from '../../../folder.ts';
 
