@@ -59,11 +59,7 @@ export interface StartShadow {
   readonly forMs: number;
 }
 
-export interface ChangeShadow {
-  readonly domain: string;
-  readonly fraction?: number;
-  readonly reads?: number;
-}
+export type ChangeShadow = Pick<StartShadow, 'domain'> & Partial<Pick<StartShadow, 'fraction' | 'reads'>>;
 
 export interface CutOverRequest {
   readonly domain: string;

@@ -75,29 +75,24 @@ test('eighty new connections a second beside twelve are a churn, and its client 
   assert.doesNotMatch(evidenceOf(seen('store-connection-churn', HEALTHY_NODE, opened(80))), /young/);
 });
 
-test('a churn is held between five and ten new connections a second', () => {
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(9)), 'hold');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(4)), 'fine');
-});
+for (const [what, count, connected, seconds, state] of [
+  ['nine a second keep a churn', 9, 12, 1, 'hold'],
+  ['four a second are none', 4, 12, 1, 'fine'],
+  ['those that are few beside the ones that stay are none', 20, 1000, 1, 'fine'],
+  ['fifty a second are a churn beside thousands of idle ones', 50, 4000, 1, 'raise'],
+  ['twenty-five a second beside thousands keep a churn', 25, 4000, 1, 'hold'],
+  ['twenty-four a second beside thousands are none', 24, 4000, 1, 'fine'],
+  ['those of a fleet that restarts in a window of fifteen seconds are none', 400, 400, 15, 'hold'],
+  ['those of a very short window tell nothing', 80, 12, 0.1, 'skipped'],
+] as const) {
+  test(`new connections: ${what}`, () => {
+    assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(count, connected), { seconds }), state);
+  });
+}
 
-test('new connections that are few beside those that stay are no churn', () => {
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(20, 1000)), 'fine');
-});
-
-test('fifty new connections a second are a churn beside thousands of idle ones', () => {
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(50, 4000)), 'raise');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(25, 4000)), 'hold');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(24, 4000)), 'fine');
-});
-
-test('a fleet that restarts in a window of fifteen seconds is no churn', () => {
-  assert.notEqual(stateOf('store-connection-churn', HEALTHY_NODE, opened(400, 400), { seconds: 15 }), 'raise');
-});
-
-test('a server that was restarted, and a very short window, tell nothing about a churn', () => {
+test('a server that was restarted tells nothing about a churn', () => {
   const restarted = nodeWith({ info: { run_id: 'another', total_connections_received: 1000 } });
   assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, restarted), 'skipped');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(80), { seconds: 0.1 }), 'skipped');
 });
 
 test('one refused connection is enough', () => {
