@@ -165,7 +165,7 @@ const NO_EXPONENT =
 const FLUSH_ADVICE =
   'a flush of more than the survivable share: in stages (serpcache drill), or --mode refresh, which keeps old pages meanwhile';
 
-export type LimitUnit = 'per-second' | 'count' | 'cores' | 'bytes' | 'bytes-per-second';
+type LimitUnit = 'per-second' | 'count' | 'cores' | 'bytes' | 'bytes-per-second';
 
 /** A resource that can be full. */
 export interface CapacityLimit {
@@ -185,7 +185,7 @@ export interface CapacityLimit {
 const PLANNED = { engine: 0.8, process: 0.85, network: 0.85, shard: 0.8, memory: 0.9, connections: 0.8 } as const;
 
 /** Every resource at the planned rate, while one process is away. */
-export function limitsOf(known: Known, q: Quantities): readonly CapacityLimit[] {
+function limitsOf(known: Known, q: Quantities): readonly CapacityLimit[] {
   const { rate, engineCapacity, permits, processors, networkBytes, shardBytes, maxConnections, keys } = known;
   const carrying = Math.max(1, q.processes - 1);
   const limit = (
@@ -256,7 +256,7 @@ export function limitsOf(known: Known, q: Quantities): readonly CapacityLimit[] 
 }
 
 /** The limit that is reached at the lowest rate. */
-export function firstToBreak(limits: readonly CapacityLimit[]): CapacityLimit | undefined {
+function firstToBreak(limits: readonly CapacityLimit[]): CapacityLimit | undefined {
   const growing = limits.filter(({ breaksAt }) => breaksAt !== undefined);
   return growing.toSorted((a, b) => (a.breaksAt ?? 0) - (b.breaksAt ?? 0))[0];
 }

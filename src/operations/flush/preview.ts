@@ -224,7 +224,7 @@ async function countEntries(
 const SLICE_KEYS = 256;
 
 /** Visits every entry of L1, expired ones included, in slices that give other work a turn. */
-export async function forEachInMemory(
+async function forEachInMemory(
   memory: Pick<MemoryTier, 'keys' | 'peek'>,
   visit: (key: string, entry: Entry) => void,
   stopped: () => boolean,

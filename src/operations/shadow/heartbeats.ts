@@ -7,9 +7,6 @@ import type { Decoded } from '../../schema/fields.ts';
 import { type Reading, readReading } from './readings.ts';
 import type { ProcessState } from './shadow.ts';
 
-/** The reports of the processes of a domain to each other, through the control store. */
-export type Heartbeats = ReturnType<typeof createShadowHeartbeats>;
-
 const HEARTBEAT = Type.Object({
   // Rises with each report: the control store keeps the reports of dead processes as long as others report.
   count: Type.Number(),
@@ -44,6 +41,7 @@ const SILENT_MS = 4000;
 /** Maximum length of the words of another process. */
 const MAX_PROBLEM = 300;
 
+/** The reports of the processes of a domain to each other, through the control store. */
 export function createShadowHeartbeats({ control, processId, clock }: HeartbeatsOptions) {
   let sent = 0;
   /** The time at which each heartbeat was last seen to change. */

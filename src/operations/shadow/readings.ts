@@ -28,7 +28,6 @@ const SIDE_READING = Type.Object({
   errors: list(FAULTS.length),
   durations: list(BOUNDS_MS.length + 1),
 });
-export type SideReading = Decoded<typeof SIDE_READING>;
 
 const AGREEMENTS = ['compared', 'equal', 'older', 'newer', 'wrong', 'missing', 'surplus', 'lifeSamples'] as const;
 const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;

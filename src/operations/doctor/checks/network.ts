@@ -18,6 +18,8 @@ import {
   whyMissing,
 } from '../window.ts';
 
+/** The network of seen hosts: queueing disciplines of `tc`, round trips and names; and their swap. */
+
 const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 : 0)} Mbit/s`;
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 

@@ -187,7 +187,7 @@ function withoutSpread(point: Point): Point {
 }
 
 /** The bands of phases behind the curves of a domain, and the markers of important moments. */
-export interface PlotAnnotations {
+interface PlotAnnotations {
   readonly bands: readonly Band[];
   readonly moments: readonly Moment[];
 }
