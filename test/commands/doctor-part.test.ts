@@ -3,9 +3,17 @@ import { test } from 'node:test';
 import { createHostPart, type HostPart, hostPartFrom, mergeParts } from '../../src/commands/doctor-part.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
-import { diagnose, windowsOf } from '../../src/operations/doctor/judge.ts';
 import type { HostFacts, Snapshot } from '../../src/operations/doctor/facts.ts';
-import { engineWith, hostWith, nodeWith, raisedBy, snapshotWith, storeWith, WALL_MS } from '../operations/doctor/harness.ts';
+import { diagnose, windowsOf } from '../../src/operations/doctor/judge.ts';
+import {
+  engineWith,
+  hostWith,
+  nodeWith,
+  raisedBy,
+  snapshotWith,
+  storeWith,
+  WALL_MS,
+} from '../operations/doctor/harness.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 

@@ -1,10 +1,19 @@
 import { type Acknowledgements, acknowledge } from '../../src/operations/doctor/acknowledge.ts';
-import { diagnose } from '../../src/operations/doctor/judge.ts';
 import type { Doctor, Examination } from '../../src/operations/doctor/doctor.ts';
 import type { Snapshot } from '../../src/operations/doctor/facts.ts';
+import { diagnose } from '../../src/operations/doctor/judge.ts';
 import type { EnableName, HistoryLine } from '../../src/operations/doctor/report.ts';
 import type { Clock } from '../../src/runtime.ts';
-import { engineWith, HEALTHY_NODE, hostWith, laterNode, nodeWith, serviceWith, snapshotWith, storeWith } from '../operations/doctor/harness.ts';
+import {
+  engineWith,
+  HEALTHY_NODE,
+  hostWith,
+  laterNode,
+  nodeWith,
+  serviceWith,
+  snapshotWith,
+  storeWith,
+} from '../operations/doctor/harness.ts';
 
 export interface FakeDoctor extends Doctor {
   /** The windows that were asked for, in order. */

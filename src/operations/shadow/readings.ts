@@ -200,7 +200,7 @@ export function comparisonOf(intervals: readonly Interval[]): ShadowFigures {
   };
 }
 
-function sideFigures({ reads, compared, hits, writes, errors, durations }: SideReading, seconds: number): Side {
+function sideFigures({ reads, compared, hits, writes, errors, durations }: Reading['primary'], seconds: number): Side {
   const failed = errors.reduce((sum, each) => sum + each, 0);
   const all = reads + writes;
   return {
