@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { disciplinesOf } from '../../src/operations/doctor/collect/tc.ts';
+import { disciplinesOf } from '../../src/operations/doctor/collect/host.ts';
 import { cpuSecondsIn, processFile, residentBytesIn, TICKS_PER_SECOND } from '../stack/processors.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Check } from '../operations/doctor/check.ts';
-import { diagnose } from '../operations/doctor/diagnose.ts';
+import { diagnose } from '../operations/doctor/judge.ts';
 import { redacted, textWithoutQuotes } from '../operations/doctor/redact.ts';
 import type { Report } from '../operations/doctor/report.ts';
 import { projectVersion, UsageError } from './arguments.ts';

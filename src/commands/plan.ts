@@ -8,7 +8,7 @@ import {
   type Inputs,
   type InputUnit,
 } from '../operations/capacity/inputs.ts';
-import type { CapacityLimit } from '../operations/capacity/limits.ts';
+import type { CapacityLimit } from '../operations/capacity/sheet.ts';
 import { type CapacitySheet, capacitySheet, type SheetFigure } from '../operations/capacity/sheet.ts';
 import {
   amountText,

@@ -16,7 +16,7 @@ import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
 import { createFlush } from './flush/create-flush.ts';
 import type { FlushEvent, QueryPages } from './flush/flush.ts';
-import { createSweeper } from './flush/sweep.ts';
+import { createSweeper } from './flush/preview.ts';
 import { figuresBetween, type MeterReading } from './meter/figures.ts';
 import { createFleetReadings, createRecent, type Meter } from './meter/meter.ts';
 import type { DomainLook, DomainOperations, Operations, Watcher } from './operations.ts';
@@ -64,17 +64,15 @@ interface OperationsRuntime extends Pick<Runtime<never>, 'clock' | 'random' | 'p
   readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
 }
 
-interface ClosableOperations extends Operations {
-  /** Rolls back the drills of this process, within about a second, and closes everything else. */
-  readonly close: () => Promise<void>;
-}
-
-/** @throws when a ready-made plan is invalid */
+/**
+ * `close` rolls back the drills of this process, within about a second, and closes everything else.
+ * @throws when a ready-made plan is invalid
+ */
 export function createOperations<Prepared>(
   domains: readonly OperatedDomain<Prepared>[],
   settings: Settings,
   runtime: OperationsRuntime,
-): ClosableOperations {
+): Operations & { readonly close: () => Promise<void> } {
   const { directory, keep, leaseMs } = settings.drills;
   const { clock, random, processId, audit, observeDrill, observeWarm } = runtime;
   // Disposed in reverse order: warm-ups and drills end before the parts they use.
@@ -148,12 +146,6 @@ export function createOperations<Prepared>(
   };
 }
 
-interface DomainParts<Prepared> {
-  readonly operations: DomainOperations;
-  readonly drilled: DrillDomain;
-  readonly warmed: WarmUpDomain<Prepared>;
-}
-
 /** Interval of checks for a raised floor: entries that a flush made useless stay in memory for at most this time. */
 const SWEEP_INTERVAL_MS = 1000;
 
@@ -161,7 +153,7 @@ function createDomainOperations<Prepared>(
   domain: OperatedDomain<Prepared>,
   { clock, random, processId, counters, observeFlush, observePopularity }: OperationsRuntime,
   stack: AsyncDisposableStack,
-): DomainParts<Prepared> {
+) {
   const { name, control, controlElsewhere, store, memory, storedName, meter, popularity, patienceMs } = domain;
   const dedicated = store?.dedicated ?? false;
   const recent = createRecent({ meter });
@@ -204,24 +196,23 @@ function createDomainOperations<Prepared>(
   stack.defer(sweeper.close);
   const sweeping = setInterval(sweeper.documentChanged, SWEEP_INTERVAL_MS).unref();
   stack.defer(() => clearInterval(sweeping));
-  return {
-    operations: { control, flush, pagesOf: domain.pagesOf, popular: shared.top },
-    drilled: {
-      name,
-      control,
-      flush,
-      readings,
-      recent: recent.figures,
-      nodes: () => store?.content.nodes() ?? [],
-      dedicated,
-      hasStore: store !== undefined,
-      patienceMs,
-    },
-    warmed: {
-      ...domain.warm,
-      popular: async (n) => (await shared.top(n)).queries.map(({ search }) => search),
-    },
+  const operations: DomainOperations = { control, flush, pagesOf: domain.pagesOf, popular: shared.top };
+  const drilled: DrillDomain = {
+    name,
+    control,
+    flush,
+    readings,
+    recent: recent.figures,
+    nodes: () => store?.content.nodes() ?? [],
+    dedicated,
+    hasStore: store !== undefined,
+    patienceMs,
   };
+  const warmed: WarmUpDomain<Prepared> = {
+    ...domain.warm,
+    popular: async (n) => (await shared.top(n)).queries.map(({ search }) => search),
+  };
+  return { operations, drilled, warmed };
 }
 
 function createWatcher(

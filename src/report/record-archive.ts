@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TSchema } from 'typebox';
+import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { Decoded } from '../schema/fields.ts';
 
@@ -13,6 +13,10 @@ interface ArchivedRecord {
 
 /** The id of a record. A word that does not match is never used as a file name. */
 export const RECORD_ID = /^[0-9]{8}-[0-9]{6}-[a-z0-9_-]{1,200}$/;
+
+/** A time until 2100: a later one would always be first in the list and cannot be shown. */
+export const recordTime = () =>
+  Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1), description: 'Milliseconds since 1970-01-01T00:00Z.' });
 
 /**
  * `20261121-064348-goods-canary-x7q2`: sorts by time, safe as a file name. `words` say what the record is about, such as

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostPart, type HostPart, hostPartFrom, mergeParts } from '../../src/commands/doctor-part.ts';
 import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
-import { diagnose } from '../../src/operations/doctor/diagnose.ts';
 import type { HostFacts, Snapshot } from '../../src/operations/doctor/facts.ts';
+import { diagnose } from '../../src/operations/doctor/judge.ts';
 import { engineWith, hostWith, nodeWith, snapshotWith, storeWith, WALL_MS } from '../operations/doctor/harness.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };

@@ -6,34 +6,21 @@ import type { Figures } from '../../src/operations/meter/figures.ts';
 import { seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
-/** A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. */
-interface TrafficOptions {
-  readonly plan: Plan;
-  readonly seed: number;
-  readonly searchesPerSecond: number;
-  /** Hit ratio of a cohort without a loss. */
-  readonly hitRatio: number;
-  /** Time until two thirds of a cohort are back. */
-  readonly refillMs: number;
-  readonly slots: number;
-  readonly engineCallMs: number;
-  /** p99 of the engine without load. */
-  readonly idleP99Ms?: number;
-}
-
 interface Now {
   readonly seconds: number;
-  readonly phase: DrillPhase;
-  readonly stage: number;
   /** Time since the flush of each stage; undefined before it. */
   readonly flushedForMs: readonly (number | undefined)[];
   readonly isBlackout: boolean;
 }
 
-/** Samples of one domain; each call returns the next one. */
-function createTraffic(options: TrafficOptions): (now: Now) => Figures {
-  const { plan, searchesPerSecond, hitRatio, refillMs, slots, engineCallMs } = options;
-  const random = seededRandom(options.seed);
+/**
+ * A small model of traffic on one domain: cohorts that lose their entries and refill, and an engine with slots. Each call
+ * returns the next sample.
+ */
+function createTraffic(plan: Plan, seed: number, traffic: Traffic): (now: Now) => Figures {
+  const { searchesPerSecond = 640, hitRatio = 0.91, slots = 24, refillMs = 7000 } = traffic;
+  const { engineCallMs = 45, idleP99Ms = 18 } = traffic;
+  const random = seededRandom(seed);
   const around = (value: number, share: number): number => value * (1 + (random() + random() - 1) * share);
   const shares = cohortShares(plan);
   const some = (mean: number): number =>
@@ -74,7 +61,7 @@ function createTraffic(options: TrafficOptions): (now: Now) => Figures {
       errorRate: searches > 0 ? outcomes.failed / searches : undefined,
       shedRate: searches > 0 ? outcomes.shed / searches : undefined,
       p50Ms: searches > 0 ? around(0.5 + 3 * load, 0.2) : undefined,
-      p99Ms: searches > 0 ? around((options.idleP99Ms ?? 18) + 60 * load + 500 * load ** 8, 0.25) : undefined,
+      p99Ms: searches > 0 ? around(idleP99Ms + 60 * load + 500 * load ** 8, 0.25) : undefined,
       engineCallsPerSecond: engine / seconds,
       engineCallMs: engine > 0 ? around(engineCallMs, 0.1) : undefined,
       engineFailures: Math.round(engine * 0.002 * random()),
@@ -118,10 +105,15 @@ function guardsOf(plan: Plan, recent: readonly Figures[], baseline: Figures | un
 
 export interface Traffic {
   readonly searchesPerSecond?: number;
+  /** Hit ratio of a cohort without a loss. */
   readonly hitRatio?: number;
   readonly slots?: number;
+  readonly engineCallMs?: number;
+  /** Time until two thirds of a cohort are back. */
   readonly refillMs?: number;
+  readonly recoveryMs?: number;
   readonly sampleMs?: number;
+  /** p99 of the engine without load. */
   readonly idleP99Ms?: number;
   /** Time of an early end. Without a verdict the drill still runs. */
   readonly end?: { readonly atMs: number; readonly verdict?: Verdict; readonly broken?: GuardRule };
@@ -134,21 +126,10 @@ interface DomainPart {
   readonly toMs: number;
 }
 
-const RECOVERY_MS = 15_000;
-
 /** One domain from its baseline to the phase `after`. */
 export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startMs: number, seed: number): DomainPart {
-  const { searchesPerSecond = 640, hitRatio = 0.91, slots = 24, refillMs = 7000, sampleMs = 500, end } = drilled;
-  const traffic = createTraffic({
-    plan,
-    seed,
-    searchesPerSecond,
-    hitRatio,
-    refillMs,
-    slots,
-    engineCallMs: 45,
-    idleP99Ms: drilled.idleP99Ms ?? 18,
-  });
+  const { recoveryMs = 15_000, sampleMs = 500, end } = drilled;
+  const traffic = createTraffic(plan, seed, drilled);
   const samples: Sample[] = [];
   const marks: Mark[] = [];
   const since: (number | undefined)[] = plan.stages.map(() => undefined);
@@ -177,7 +158,7 @@ export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startM
       nowMs += sampleMs;
       const isBlackout = kind === 'stage' && plan.stages[stage]?.kind === 'blackout';
       const flushedForMs = since.map((ms) => (ms === undefined ? undefined : nowMs - ms));
-      const figures = traffic({ seconds: sampleMs / 1000, phase: kind, stage, flushedForMs, isBlackout });
+      const figures = traffic({ seconds: sampleMs / 1000, flushedForMs, isBlackout });
       const recent = [...samples.slice(-3).map((one) => one.figures), figures];
       samples.push({ atMs: nowMs, domain, phase: kind, stage, figures, guards: guardsOf(plan, recent, baseline) });
     }
@@ -201,7 +182,7 @@ export function drillDomain(plan: Plan, drilled: Traffic, domain: string, startM
     0,
     since.findLastIndex((ms) => ms !== undefined),
   );
-  phase('recovery', last, RECOVERY_MS);
+  phase('recovery', last, recoveryMs);
   if (end?.broken !== undefined) {
     const { figure, max, then } = end.broken;
     marks.push({ atMs: nowMs, domain, kind: 'guard', figure, value: max * 1.4, max, then });
@@ -226,25 +207,23 @@ function resultOf(domain: string, samples: readonly Sample[], marks: readonly Ma
   const during = samples.filter(({ phase }) => phase === 'stage' || phase === 'recovery');
   const stages = marks.flatMap((mark) => {
     if (mark.kind !== 'stage') return [];
-    const own = during.filter(({ stage }) => stage === mark.stage);
-    const ratios = own.map((_, i) => mean(own.slice(Math.max(0, i - 7), i + 1).map(({ figures }) => figures)).cohorts);
+    const inStage = during.filter(({ stage }) => stage === mark.stage);
+    const ratios = inStage.map(
+      (_, i) => mean(inStage.slice(Math.max(0, i - 7), i + 1).map(({ figures }) => figures)).cohorts,
+    );
     const seen = (cohort: number): readonly number[] => ratios.flatMap((cohorts) => cohorts[cohort]?.hitRatio ?? []);
-    const [before, end, control] = [
-      baseline.cohorts[mark.stage + 1]?.hitRatio,
-      seen(mark.stage + 1).at(-1),
-      seen(0).at(-1),
-    ];
+    const own = seen(mark.stage + 1);
     const back = marks.find((one) => one.kind === 'recovered' && one.stage === mark.stage);
     return [
       {
         stage: mark.stage,
         title: mark.title,
-        before,
-        lowest: seen(mark.stage + 1).length > 0 ? Math.min(...seen(mark.stage + 1)) : undefined,
-        end,
-        control,
+        before: baseline.cohorts[mark.stage + 1]?.hitRatio,
+        lowest: own.length > 0 ? Math.min(...own) : undefined,
+        end: own.at(-1),
+        control: seen(0).at(-1),
         refillMs: back?.kind === 'recovered' ? back.afterMs : undefined,
-        peakEngineCallsPerSecond: Math.max(0, ...own.map(({ figures }) => figures.engineCallsPerSecond)),
+        peakEngineCallsPerSecond: Math.max(0, ...inStage.map(({ figures }) => figures.engineCallsPerSecond)),
       },
     ];
   });

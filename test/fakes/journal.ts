@@ -1,7 +1,7 @@
 import type { DomainResult, Journal, Mark, Sample } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan, PlanStage } from '../../src/operations/drills/plan.ts';
-import type { FlushPreview } from '../../src/operations/flush/flush.ts';
 import { drillDomain, type Traffic } from './journal-model.ts';
+import { previewOf } from './operations-control.ts';
 
 const guard = (figure: GuardRule['figure'], max: number, forMs: number, then: GuardRule['then']): GuardRule => {
   return { figure, max, forMs, then };
@@ -37,6 +37,13 @@ export interface Drilled extends Traffic {
   readonly withPreview?: boolean;
 }
 
+const FORECAST = {
+  engineCallsPerSecond: 49.3,
+  extraCallsPerSecond: 512,
+  headroom: 9.8,
+  amplification: 11.4,
+  survivable: 0.85,
+};
 const STARTED_AT_MS = Date.parse('2026-11-21T06:43:48.317Z');
 
 /** The journal that a drill would write: baseline, stages, recovery and after of each domain. */
@@ -54,6 +61,7 @@ export function journalOf(drilled: Drilled = {}): Journal {
     learned.push(part.result);
     atMs = part.toMs;
   }
+  const preview = previewOf(plan.mode, 0.99, [{ from: 0, to: 9900 }], FORECAST);
   const detail = 'Every stage was held, no guard broke, and the cache came back.';
   const verdict = drilled.end === undefined ? ({ kind: 'passed', detail } as const) : drilled.end.verdict;
   return {
@@ -66,7 +74,7 @@ export function journalOf(drilled: Drilled = {}): Journal {
     startedAtMs: STARTED_AT_MS,
     endedAtMs: verdict !== undefined ? STARTED_AT_MS + atMs : undefined,
     verdict,
-    previews: drilled.withPreview === false ? {} : Object.fromEntries(domains.map((name) => [name, previewOf(plan)])),
+    previews: drilled.withPreview === false ? {} : Object.fromEntries(domains.map((name) => [name, preview])),
     samples,
     marks,
     learned,
@@ -78,30 +86,6 @@ function runningAt(samples: readonly Sample[], domains: readonly string[]): Jour
   const last = samples.at(-1);
   const [phase, stage] = [last?.phase ?? 'baseline', last?.stage ?? 0];
   return { kind: 'running', phase, domain: last?.domain ?? domains[0] ?? '', stage };
-}
-
-function previewOf(plan: Plan): FlushPreview {
-  return {
-    mode: plan.mode,
-    fraction: 0.99,
-    ranges: [{ from: 0, to: 9900 }],
-    nodes: [
-      { node: 'redis-a:6379', keys: 41_203, bytes: 187_904_211, exact: true },
-      { node: 'redis-b:6379', keys: 40_811, bytes: 184_022_790, exact: false, detail: 'from a sample of 2,000 keys' },
-    ],
-    memory: { entries: 12_440, bytes: 71_303_168 },
-    engine: {
-      seconds: 60,
-      searches: 12_840,
-      hitRatio: 0.912,
-      engineCallMs: 44.6,
-      engineCallsPerSecond: 49.3,
-      extraCallsPerSecond: 512,
-      headroom: 9.8,
-      amplification: 11.4,
-      survivable: 0.85,
-    },
-  };
 }
 
 /** One drill of each kind that operators meet, by name. */

@@ -1,7 +1,7 @@
 import { type Acknowledgements, acknowledge } from '../../src/operations/doctor/acknowledge.ts';
-import { diagnose } from '../../src/operations/doctor/diagnose.ts';
 import type { Doctor, Examination } from '../../src/operations/doctor/doctor.ts';
 import type { Snapshot } from '../../src/operations/doctor/facts.ts';
+import { diagnose } from '../../src/operations/doctor/judge.ts';
 import type { EnableName, HistoryLine } from '../../src/operations/doctor/report.ts';
 import type { Clock } from '../../src/runtime.ts';
 import {

@@ -1,23 +1,17 @@
 import type { Caller, Control } from '../../src/control/control.ts';
 import type { Placement, Shadow, StoreRef } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
-import type {
-  Criterion,
-  Servers,
-  ShadowFigures,
-  ShadowSample,
-  ShadowVerdict,
-  Side,
-} from '../../src/operations/shadow/figures.ts';
-import type {
-  Moved,
-  ReportSummary,
-  ShadowReport,
-  ShadowStatus,
-  ShadowSummary,
-  Shadows,
+import {
+  type Moved,
+  reportSummary,
+  type ShadowReport,
+  type ShadowStatus,
+  type ShadowSummary,
+  type Shadows,
 } from '../../src/operations/shadow/shadow.ts';
-import { type Clock, seededRandom } from '../../src/runtime.ts';
+import { judge } from '../../src/operations/shadow/verdict.ts';
+import type { Clock } from '../../src/runtime.ts';
+import { betweenOf, type Copied, samplesOf } from '../operations/shadow/report-fixture.ts';
 
 const storeRef = (name: string): StoreRef => ({ name, fingerprint: `${name}AbCdEfGhIjKlMnOp`.slice(0, 16) });
 
@@ -31,13 +25,12 @@ const PROCESSES = [
 
 /** The first domain has a shadow of this age from the start. */
 const RUNNING_MS = 12 * 60_000;
-const SAMPLE_MS = 2000;
 const DEFAULT_FOR_MS = 600_000;
 
 interface Place {
   readonly domain: string;
   shadow: Shadow | undefined;
-  changes: { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
+  changes: readonly Copied[];
   placement: Placement | undefined;
 }
 
@@ -77,7 +70,9 @@ export function createFakeShadows(options: {
     const { domain, shadow, changes } = place;
     if (shadow === undefined) return undefined;
     const { id, candidate, by, atMs } = shadow;
-    const forMs = Math.min(DEFAULT_FOR_MS, endedAtMs - atMs);
+    const lastedMs = endedAtMs - atMs;
+    const { samples, total, between } = curvesOf(place, shadow, endedAtMs);
+    const forMs = Math.min(DEFAULT_FOR_MS, lastedMs);
     reports.unshift({
       id,
       domain,
@@ -88,9 +83,9 @@ export function createFakeShadows(options: {
       endedAtMs,
       ended,
       changes,
-      samples: samplesOf(shadow, endedAtMs),
-      total: between(shadow, 0, endedAtMs - atMs),
-      verdict: verdictOf(shadow, endedAtMs - atMs, forMs),
+      samples,
+      total,
+      verdict: judge({ samples, total, wrongKeys: [], between, forMs, nowMs: lastedMs }),
       wrongKeys: [],
     });
     place.shadow = undefined;
@@ -112,6 +107,18 @@ export function createFakeShadows(options: {
     throw new OperationError('no-shadow', `No shadow runs in ${place.domain}.`);
   };
 
+  const judgedNow = (place: Place, shadow: Shadow, forMs: number) => {
+    const { samples, total, between } = curvesOf(place, shadow, clock.wallMs());
+    const elapsedMs = clock.wallMs() - shadow.atMs;
+    const recordedMs = samples.at(-1)?.atMs ?? 0;
+    const figures = between(recordedMs - forMs, recordedMs);
+    return {
+      elapsedMs,
+      figures,
+      verdict: judge({ samples, total, wrongKeys: [], between, forMs, nowMs: elapsedMs }),
+    };
+  };
+
   const summaryOf = (name: string): ShadowSummary => {
     const { domain, shadow, placement } = find(name);
     return {
@@ -126,21 +133,15 @@ export function createFakeShadows(options: {
   };
   const status = async (domain: string, forMs = DEFAULT_FOR_MS): Promise<ShadowStatus> => {
     const summary = summaryOf(domain);
-    const { shadow, active } = summary;
+    const { active } = summary;
+    const place = find(domain);
     const rest = {
       processes: PROCESSES,
       wrongKeys: [],
       configuration: active.name === MAIN.name ? undefined : configurationOf(domain, active),
     };
-    if (shadow === undefined) return { ...summary, ...rest };
-    const elapsedMs = clock.wallMs() - shadow.atMs;
-    return {
-      ...summary,
-      ...rest,
-      elapsedMs,
-      figures: between(shadow, Math.max(0, elapsedMs - forMs), elapsedMs),
-      verdict: verdictOf(shadow, elapsedMs, forMs),
-    };
+    if (place.shadow === undefined) return { ...summary, ...rest };
+    return { ...summary, ...rest, ...judgedNow(place, place.shadow, forMs) };
   };
   const moveTo = (place: Place, from: StoreRef, to: StoreRef, { by }: Caller): Moved => {
     const { domain } = place;
@@ -166,9 +167,9 @@ export function createFakeShadows(options: {
   return {
     list: () => domains.map(summaryOf),
     status,
-    samples: (domain, from = 0) => {
-      const { shadow } = find(domain);
-      return shadow === undefined ? [] : samplesOf(shadow, clock.wallMs()).slice(from);
+    samples: (domain) => {
+      const place = find(domain);
+      return place.shadow === undefined ? [] : curvesOf(place, place.shadow, clock.wallMs()).samples;
     },
     start: async ({ domain, candidate, fraction, reads, forMs }, { by }) => {
       const place = find(domain);
@@ -205,11 +206,11 @@ export function createFakeShadows(options: {
     },
     cutOver: async ({ domain, force, forMs }, caller) => {
       const place = find(domain);
-      const { candidate, atMs } = running(place);
-      const { kind, why } = verdictOf(running(place), clock.wallMs() - atMs, forMs);
+      const shadow = running(place);
+      const { kind, why } = judgedNow(place, shadow, forMs).verdict;
       if (kind !== 'cut-over' && !force) throw new OperationError('no-verdict', why);
       const report = end(place, 'cut-over');
-      return { ...moveTo(place, MAIN, candidate, caller), report };
+      return { ...moveTo(place, MAIN, shadow.candidate, caller), report };
     },
     back: async (domain, caller) => {
       const place = find(domain);
@@ -219,8 +220,7 @@ export function createFakeShadows(options: {
       }
       return moveTo(place, active, other, caller);
     },
-    reports: async () =>
-      reports.map(({ samples: _, total: _total, changes: _changes, wrongKeys: _keys, ...rest }): ReportSummary => rest),
+    reports: async () => reports.map(reportSummary),
     report: async (id) => reportOf(id),
     page: async (id) => {
       const title = `Shadow ${reportOf(id).id}`;
@@ -234,124 +234,15 @@ function configurationOf(domain: string, { name }: StoreRef): string {
   return `domains:\n  - name: ${domain}\n    store: ${name}\n`;
 }
 
-function samplesOf(shadow: Shadow, nowMs: number): readonly ShadowSample[] {
-  return Array.from({ length: Math.floor((nowMs - shadow.atMs) / SAMPLE_MS) }, (_, i) => {
-    const atMs = (i + 1) * SAMPLE_MS;
-    return { atMs, figures: between(shadow, atMs - SAMPLE_MS, atMs) };
+/** The recorded curves up to `nowMs` (wall time). The candidate fills within a minute; `keydb` is three times as slow. */
+function curvesOf({ changes }: Place, { candidate, atMs }: Shadow, nowMs: number) {
+  const samples = samplesOf({
+    lengthMs: nowMs - atMs,
+    changes,
+    fullAt: (sinceMs) => 1 - Math.exp(-sinceMs / 14_000),
+    p99Ms: { primary: 1.4, candidate: candidate.name === 'keydb' ? 4.2 : 1.4 },
+    noise: 0.1,
   });
-}
-
-const READS_PER_SECOND = 420;
-const HIT_RATIO = 0.89;
-/** The candidate fills exponentially. */
-const FILL_MS = 45_000;
-
-/** The figures between two times since the start. */
-function between({ candidate, fraction, reads }: Shadow, fromMs: number, toMs: number): ShadowFigures {
-  const seconds = Math.max(0.001, (toMs - fromMs) / 1000);
-  const random = seededRandom(Math.round(toMs));
-  const noise = (value: number, part: number): number => value * (1 + (random() - 0.5) * part);
-  const compared = Math.round(noise(READS_PER_SECOND * fraction * seconds, 0.1));
-  // The mean of 1 − e^(−t / FILL_MS).
-  const filled = 1 - (FILL_MS * (Math.exp(-fromMs / FILL_MS) - Math.exp(-toMs / FILL_MS))) / (seconds * 1000);
-  const slow = candidate.name === 'keydb' ? 3 : 1;
-  const hitRatio = Math.min(0.99, noise(HIT_RATIO, 0.02));
-  const writes = Math.round(compared * (1 - hitRatio));
-  const measured = (ratio: number, factor: number) => ({
-    hitRatio: ratio,
-    errorRate: 0,
-    p50Ms: noise(0.3, 0.2),
-    p95Ms: noise(0.7 * factor, 0.2),
-    p99Ms: noise(1.4 * factor, 0.1),
-  });
-  const side = (ratio: number, copies: number, factor: number): Side => ({
-    reads: compared * copies,
-    readsPerSecond: (compared * copies) / seconds,
-    compared,
-    hits: Math.round(compared * ratio),
-    writes,
-    errors: { 'store-slow': 0, 'store-down': 0, 'node-open': 0, 'store-saturated': 0, refused: 0 },
-    ...(compared === 0 ? {} : measured(ratio, factor)),
-    servers: serversAt(compared * copies, seconds, fraction, noise),
-  });
-  const candidateRatio = hitRatio * filled;
-  const missing = Math.round(compared * (hitRatio - candidateRatio));
-  const older = Math.round(compared * 0.004);
-  return {
-    seconds,
-    processes: PROCESSES.length,
-    primary: side(hitRatio, 1, 1),
-    candidate: side(candidateRatio, reads, slow),
-    agreement: {
-      compared,
-      equal: Math.max(0, compared - missing - older),
-      older,
-      newer: 0,
-      wrong: 0,
-      missing,
-      surplus: 0,
-      lifeSamples: Math.round(compared / 32),
-      lifeDriftMs: noise(12, 0.4),
-      lifeDriftMaxMs: noise(80, 0.4),
-    },
-    copying: { sampled: compared + writes, sent: compared * reads + writes, dropped: 0, paused: 0, filled: missing },
-  };
-}
-
-function serversAt(
-  reads: number,
-  seconds: number,
-  fraction: number,
-  noise: (value: number, part: number) => number,
-): Servers {
-  const perSecond = reads / seconds;
-  return {
-    nodes: 3,
-    missing: 0,
-    connections: 18,
-    memoryBytes: Math.round(noise(180e6 * fraction + 9e6, 0.02)),
-    maxMemoryBytes: 3 * 2 ** 30,
-    evictedPerSecond: 0,
-    expiredPerSecond: noise(1.5 * fraction, 0.3),
-    bytesInPerSecond: perSecond * 160,
-    bytesOutPerSecond: perSecond * 3400,
-    cpu: noise(0.02 + perSecond / 9e4, 0.1),
-  };
-}
-
-const MIN_COMPARED = 1000;
-
-function verdictOf(shadow: Shadow, elapsedMs: number, forMs: number): ShadowVerdict {
-  // Without the first fifth, in which the candidate fills.
-  const { primary, candidate, agreement } = between(shadow, elapsedMs - Math.min(forMs, 0.8 * elapsedMs), elapsedMs);
-  const judge = (name: Criterion['name'], what: string, value: number, max: number): Criterion => ({
-    name,
-    what,
-    value,
-    bound: max,
-    met: agreement.compared < MIN_COMPARED ? 'not-measured' : value <= max ? 'yes' : 'no',
-  });
-  const least = (name: Criterion['name'], what: string, value: number, min: number): Criterion => ({
-    name,
-    what,
-    value,
-    bound: min,
-    met: value >= min ? 'yes' : 'not-measured',
-  });
-  const points = 100 * ((primary.hitRatio ?? 0) - (candidate.hitRatio ?? 0));
-  const factor = (candidate.p99Ms ?? 0) / (primary.p99Ms ?? 1);
-  const criteria = [
-    least('duration', `${Math.round(elapsedMs / 1000)} s are recorded of ${forMs / 1000} s`, elapsedMs, forMs),
-    least('volume', `${agreement.compared} reads of at least ${MIN_COMPARED}`, agreement.compared, MIN_COMPARED),
-    judge('hit-ratio', `the candidate is ${points.toFixed(1)} points behind, at most 2`, points, 2),
-    judge('latency', `its p99 is ${factor.toFixed(1)} times the primary's, at most 1.5`, factor, 1.5),
-    judge('errors', 'no errors, at most 0.1 %', candidate.errorRate ?? 0, 0.001),
-    judge('values', `${agreement.wrong} wrong values, none allowed`, agreement.wrong, 0),
-  ];
-  const missed = criteria.filter(({ met }) => met === 'no');
-  const open = criteria.filter(({ met }) => met === 'not-measured');
-  const why = (missed.length > 0 ? missed : open).map(({ what }) => what).join('; ');
-  if (missed.length > 0) return { kind: 'do-not', why: `Missed: ${why}.`, criteria };
-  if (open.length > 0) return { kind: 'undecided', why: `Not measured yet: ${why}.`, criteria };
-  return { kind: 'cut-over', why: 'Every criterion is met.', criteria };
+  const between = betweenOf(samples);
+  return { samples, between, total: between(0, nowMs - atMs) };
 }

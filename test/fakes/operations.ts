@@ -43,7 +43,7 @@ export function createFakeOperations(options: {
   const lookAt = (domain: string, operations: DomainOperations, seconds: number | undefined): DomainLook => {
     return {
       domain,
-      figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds, undefined, 0),
+      figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds),
       status: fakeStatus(domain),
       control: summaryOf(operations.control),
     };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { disciplinesOf } from '../../../src/operations/doctor/collect/tc.ts';
+import { disciplinesOf } from '../../../src/operations/doctor/collect/host.ts';
 import { createRandom } from '../../random.ts';
 import { limitersOf } from '../../sample/host.ts';
 import { massImport } from '../kit/benchmark.ts';

@@ -9,16 +9,7 @@ import { appendLines, type LogPage, type PageRequest, type Rotation, readBack } 
  * One line per requested change, in append-only files and in the log: every change that was made or refused to an
  * operator, and a sample of the requests without the right token, with the count of the others.
  */
-export interface Audit {
-  readonly record: (entry: AuditEntry) => void;
-  /**
-   * Recorded lines, newest first, at most 1,000; none from a disk that hangs. Undefined: the cursor is invalid, or its file
-   * is gone, removed by rotation or moved away.
-   */
-  readonly page: (wanted: PageRequest) => Promise<AuditPage | undefined>;
-  /** Waits until all lines are on disk, for one second at most. */
-  readonly close: () => Promise<void>;
-}
+export type Audit = ReturnType<typeof createAudit>;
 
 /** One line. Actions: `flush`, `purge`, `drill-start`, `drill-ended`, `halt` … `before` and `after` must be small. */
 export const AUDIT_ENTRY = Type.Object({
@@ -71,7 +62,7 @@ const EMPTY_PAGE: AuditPage = { entries: [] };
 const MAX_WAIT_MS = 1000;
 
 /** A line is in the log at once, and in the file as soon as it can be written. No method blocks, rejects or throws. */
-export function createAudit(options: AuditOptions): Audit {
+export function createAudit(options: AuditOptions) {
   const { file, log, clock, maxBytes, keep, maxWaitingBytes = MAX_WAITING_BYTES, retryMs = RETRY_MS } = options;
   const rotation: Rotation = { maxBytes, keep };
   const ending = new AbortController();
@@ -133,7 +124,7 @@ export function createAudit(options: AuditOptions): Audit {
     Promise.race([work, sleep(MAX_WAIT_MS, undefined, { ref: false })]);
 
   return {
-    record: (entry) => {
+    record: (entry: AuditEntry) => {
       log.info({ audit: entry }, 'audit');
       if (!enqueue(lineOf({ atMs: clock.wallMs(), ...entry }))) {
         if (lost === 0) log.error({ file }, 'the audit file takes no more lines: they are in this log only');
@@ -141,7 +132,11 @@ export function createAudit(options: AuditOptions): Audit {
       }
       if (waiting.length > 0) writing ??= write();
     },
-    page: async ({ limit, before }) => {
+    /**
+     * Recorded lines, newest first, at most 1,000; none from a disk that hangs. Undefined: the cursor is invalid, or its file
+     * is gone, removed by rotation or moved away.
+     */
+    page: async ({ limit, before }: PageRequest): Promise<AuditPage | undefined> => {
       const wanted = { limit: Math.min(limit, MAX_PAGE), before };
       await waitFor(writing);
       // One read at a time: on a slow disk each read can block one of the few threads of the thread pool.
@@ -154,6 +149,7 @@ export function createAudit(options: AuditOptions): Audit {
       }
       return EMPTY_PAGE;
     },
+    /** Waits until all lines are on disk, for one second at most. */
     close: async () => {
       ending.abort();
       await waitFor(writing);

@@ -213,18 +213,8 @@ interface ReadOptions<Entry> {
   readonly isEntry: (value: unknown) => value is Entry;
 }
 
-interface ReadEntries<Entry> {
-  readonly entries: readonly Entry[];
-  /** Offset at which the older lines end. */
-  readonly from: number;
-  readonly bytes: number;
-}
-
-async function readEntries<Entry>(
-  handle: FileHandle,
-  end: number,
-  { limit, maxBytes, isEntry }: ReadOptions<Entry>,
-): Promise<ReadEntries<Entry>> {
+/** Reads backwards from `end`. `from` of the result: the offset at which the older lines end. */
+async function readEntries<Entry>(handle: FileHandle, end: number, { limit, maxBytes, isEntry }: ReadOptions<Entry>) {
   const entries: Entry[] = [];
   // The parts of a line whose start was not read yet, the last part first.
   let tail: Buffer[] = [];

@@ -5,7 +5,7 @@
  */
 
 /** Keys of about equal popularity. */
-export interface Group {
+interface Group {
   readonly keys: number;
   /** Share of all searches that asks for one of these keys. */
   readonly share: number;

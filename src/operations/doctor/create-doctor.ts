@@ -1,4 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DomainSettings, Settings } from '../../config/settings.ts';
 import type { Control } from '../../control/control.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
@@ -14,25 +16,11 @@ import { type Check, isCheap } from './check.ts';
 import { CHECK_IDS, CHECKS } from './checks/checks.ts';
 import { configurationDigest, createFleet, type Fleet } from './collect/fleet.ts';
 import { createHostReader } from './collect/host.ts';
-import { diagnose } from './diagnose.ts';
-import type { Doctor, DoctorEvent, EngineProbe, Examination, ReadService, StoreProbe } from './doctor.ts';
-import { createExaminer, type Examiner } from './examiner.ts';
+import { createStoreCollector } from './collect/store.ts';
+import type { Doctor, DoctorEvent, EngineProbe, Examination, ReadHost, ReadService, StoreProbe } from './doctor.ts';
 import type { Snapshot } from './facts.ts';
-import { createJudge, type Judge } from './judge.ts';
+import { createJudge, diagnose, type Judge } from './judge.ts';
 import type { Enabled, EnableName, Finding, HistoryLine, Standing } from './report.ts';
-
-interface DoctorOptions {
-  readonly examiner: Examiner;
-  /** For `enable`. */
-  readonly stores: readonly StoreProbe[];
-  /** Time between two windows of the cheap checks; 0: they do not run. */
-  readonly intervalMs: number;
-  /** The file of acknowledgements; read at each judgement. */
-  readonly acknowledged?: string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly observe: (event: DoctorEvent) => void;
-}
 
 const MAX_HISTORY = 500;
 /** An examination this short after another one is judged with its findings: hysteresis from one to the next. */
@@ -50,7 +38,18 @@ export const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]
   ],
 };
 
-export function createDoctor(options: DoctorOptions): Doctor {
+export function createDoctor(options: {
+  readonly examiner: Examiner;
+  /** For `enable`. */
+  readonly stores: readonly StoreProbe[];
+  /** Time between two windows of the cheap checks; 0: they do not run. */
+  readonly intervalMs: number;
+  /** The file of acknowledgements; read at each judgement. */
+  readonly acknowledged?: string;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: (event: DoctorEvent) => void;
+}): Doctor {
   const { examiner, stores, intervalMs, acknowledged: file, clock, random, observe } = options;
   const cheap = CHECKS.filter(isCheap);
   const standingJudge = createJudge(cheap);
@@ -269,6 +268,83 @@ export function openServiceDoctor(options: ServiceDoctorOptions): Doctor {
     close: async () => {
       fleet.close();
       await doctor.close();
+    },
+  };
+}
+
+/** Takes snapshots of everything that its probes reach. */
+export type Examiner = ReturnType<typeof createExaminer>;
+
+const SNAPSHOTS = 4;
+const LOOP_RESOLUTION_MS = 5;
+/** With stores, rates of a second; without any, there is less to see. */
+const WINDOW_MS = { stores: 1000, none: 300 };
+
+export function createExaminer(options: {
+  readonly stores: readonly StoreProbe[];
+  readonly engines: readonly EngineProbe[];
+  readonly readHost: ReadHost;
+  /** Absent: no service runs in this process. */
+  readonly readService?: ReadService;
+  readonly clock: Clock;
+  /** Where the samples of keys begin. */
+  readonly random?: () => number;
+}) {
+  const { stores, engines, readHost, readService, clock, random } = options;
+  const collectors = stores.map((probe) => createStoreCollector({ probe, clock, random }));
+  const hostNames = new Set(stores.flatMap(({ facts }) => facts.settings.names));
+  const closing = new AbortController();
+
+  const snapshot = async (depth: Snapshot['depth']): Promise<Snapshot> => {
+    // Before the round trips: starting `tc` and a thread makes the event loop late.
+    const host = await readHost(depth, [...hostNames]);
+    // Rates are of the time between two readings of the counters, which come next.
+    const [atMs, wallMs] = [clock.monotonicMs(), clock.wallMs()];
+    const delay = monitorEventLoopDelay({ resolution: LOOP_RESOLUTION_MS });
+    if (depth === 'full') delay.enable();
+    const [storeFacts, engineFacts, service] = await Promise.all([
+      Promise.all(collectors.map((collector) => collector.read(depth))),
+      Promise.all(engines.map((engine) => engine.read(depth))),
+      readService?.(),
+    ]);
+    delay.disable();
+    // Known from now on: an engine's name is in its facts only.
+    for (const { settings } of engineFacts) if (settings.hostName !== undefined) hostNames.add(settings.hostName);
+    return {
+      atMs,
+      wallMs,
+      depth,
+      // Its timer adds its own interval to each delay.
+      loopMaxMs: depth === 'full' ? Math.max(0, delay.max / 1e6 - LOOP_RESOLUTION_MS) : undefined,
+      stores: storeFacts,
+      engines: engineFacts,
+      hosts: [host],
+      service,
+    };
+  };
+
+  /** Four full snapshots whose beginnings are `windowMs` apart. Rejects when the examiner is closed before its end. */
+  const series = async (
+    windowMs = stores.length > 0 ? WINDOW_MS.stores : WINDOW_MS.none,
+  ): Promise<readonly Snapshot[]> => {
+    const snapshots: Snapshot[] = [];
+    for (let at = 0; at < SNAPSHOTS; at += 1) {
+      closing.signal.throwIfAborted();
+      const beganMs = clock.monotonicMs();
+      snapshots.push(await snapshot('full'));
+      const waitMs = Math.max(0, beganMs + windowMs - clock.monotonicMs());
+      if (at < SNAPSHOTS - 1) await sleep(waitMs, undefined, { signal: closing.signal });
+    }
+    return snapshots;
+  };
+
+  return {
+    snapshot,
+    series,
+    /** Closes the probes. */
+    close: async () => {
+      closing.abort();
+      await Promise.all([...stores, ...engines].map((probe) => probe.close()));
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Severity } from './check.ts';
-import type { EngineFacts, Figure, HostFacts, ServiceFacts, Snapshot, StoreFacts } from './facts.ts';
+import type { EngineFacts, Figure, HostFacts, NodeFacts, ServiceFacts, Snapshot, StoreFacts } from './facts.ts';
 import type { Enabled, EnableName, HistoryLine, Report, Standing } from './report.ts';
 
 /** The doctor of one process: looks at every store, engine and host, and tells findings. It changes nothing. */
@@ -57,10 +57,7 @@ export interface StoreProbe {
   readonly close: () => Promise<void>;
 }
 
-export interface ProbedNode {
-  readonly address: string;
-  readonly role: 'master' | 'replica' | 'sentinel';
-}
+export type ProbedNode = Pick<NodeFacts, 'address' | 'role'>;
 
 /** `reply`: strings, numbers, null and arrays of these. `refused`: the server's error. */
 export type ProbeReply =

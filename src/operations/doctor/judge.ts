@@ -1,16 +1,14 @@
+import { isIP } from 'node:net';
+import { isLoopback } from '../../schema/units.ts';
+import { type Acknowledgements, acknowledge, NO_ACKNOWLEDGEMENTS } from './acknowledge.ts';
 import { type Check, type CheckResult, type Evidence, SEVERITIES, type Window } from './check.ts';
-import type { Finding, Report, Skipped } from './report.ts';
-import { skipped } from './window.ts';
+import { CHECKS } from './checks/checks.ts';
+import { known, type Snapshot } from './facts.ts';
+import type { Finding, Looked, Report, Skipped } from './report.ts';
+import { hostPartOf, skipped } from './window.ts';
 
 /** Decides from window to window which findings stand. */
-export interface Judge {
-  /** Judges one more window. @returns the findings that were raised and cleared by it. */
-  readonly add: (window: Window) => { readonly raised: readonly Finding[]; readonly cleared: readonly Finding[] };
-  /** The standing findings, most severe first. */
-  readonly findings: () => readonly Finding[];
-  /** Checks that could not be made in the last window, and the counts of the others. */
-  readonly coverage: () => Pick<Report, 'skipped' | 'checked' | 'fine'>;
-}
+export type Judge = ReturnType<typeof createJudge>;
 
 /** A finding is raised by this many of the last `RECENT` windows, and cleared by as many that are below its lower threshold. */
 const NEEDED = 2;
@@ -27,7 +25,7 @@ interface Course {
   sinceMs: number | undefined;
 }
 
-export function createJudge(checks: readonly Check[]): Judge {
+export function createJudge(checks: readonly Check[]) {
   /** By check and subject. A course ends when its subject was not seen for `RECENT` windows. */
   const courses = new Map<string, Course>();
   let last: ReadonlyMap<Check, readonly CheckResult[]> = new Map();
@@ -83,7 +81,8 @@ export function createJudge(checks: readonly Check[]): Judge {
   };
 
   return {
-    add: (window) => {
+    /** Judges one more window. @returns the findings that were raised and cleared by it. */
+    add: (window: Window): { readonly raised: readonly Finding[]; readonly cleared: readonly Finding[] } => {
       seconds = window.seconds;
       const { wallMs } = window.after;
       const stood = new Map(
@@ -116,8 +115,10 @@ export function createJudge(checks: readonly Check[]): Judge {
       });
       return { raised, cleared };
     },
-    findings: () => bySeverity([...courses.values()].flatMap((course) => findingOf(course) ?? [])),
-    coverage: () => {
+    /** The standing findings, most severe first. */
+    findings: (): readonly Finding[] => bySeverity([...courses.values()].flatMap((course) => findingOf(course) ?? [])),
+    /** Checks that could not be made in the last window, and the counts of the others. */
+    coverage: (): Pick<Report, 'skipped' | 'checked' | 'fine'> => {
       const made = [...last].filter(([, observations]) => observations.some(({ state }) => state !== 'skipped'));
       const standing = new Set(
         [...courses.values()].flatMap((course) => (course.sinceMs === undefined ? [] : [course.check])),
@@ -145,4 +146,68 @@ function skippedOf(observed: ReadonlyMap<Check, readonly CheckResult[]>): readon
       subjects: group.map(({ subject }) => subject),
     }));
   });
+}
+
+/** Judges the windows between snapshots, in their order. Pure but for the judge: a bundle's snapshots give its report again. */
+export function diagnose(
+  snapshots: readonly Snapshot[],
+  options: {
+    readonly checks?: readonly Check[];
+    readonly acknowledgements?: Acknowledgements;
+    /** Time of the whole examination. */
+    readonly tookMs: number;
+    /** One that judged an examination a moment ago: its findings are cleared by their lower thresholds. */
+    readonly judge?: Judge;
+  },
+): Report {
+  const { acknowledgements = NO_ACKNOWLEDGEMENTS, tookMs } = options;
+  const judge = options.judge ?? createJudge(options.checks ?? CHECKS);
+  const windows = windowsOf(snapshots);
+  for (const window of windows) judge.add(window);
+  const last = snapshots.at(-1);
+  return {
+    atMs: last?.wallMs ?? 0,
+    tookMs,
+    windowSeconds: windows.reduce((sum, { seconds }) => sum + seconds, 0) / Math.max(1, windows.length),
+    windows: windows.length,
+    ...acknowledge(judge.findings(), acknowledgements),
+    ...judge.coverage(),
+    looked: lookedOf(last),
+    remarks: acknowledgements.faults,
+  };
+}
+
+export function windowsOf(snapshots: readonly Snapshot[]): readonly Window[] {
+  return snapshots.slice(1).flatMap((after, at): Window[] => {
+    const before = snapshots[at];
+    return before === undefined ? [] : [{ before, after, seconds: (after.atMs - before.atMs) / 1000 }];
+  });
+}
+
+function lookedOf(snapshot: Snapshot | undefined): Looked {
+  const { stores = [], engines = [], hosts = [], service } = snapshot ?? {};
+  const nodes = stores.flatMap((store) => known(store.nodes) ?? []);
+  const remote = engines.filter(({ kind }) => kind !== 'sqlite');
+  const seen = new Set(hosts.flatMap(({ addresses }) => addresses));
+  const machines = [...nodes.map(({ address }) => address), ...remote.map(({ endpoint }) => endpoint)].map(hostPartOf);
+  return {
+    stores: stores.map(({ name, kind, nodes: listed }) => {
+      const own = known(listed) ?? [];
+      return {
+        name,
+        kind,
+        nodes: own.map(({ address }) => address),
+        unreached: own.filter(({ info }) => known(info) === undefined).map(({ address }) => address),
+      };
+    }),
+    engines: engines.map(({ name, endpoint, version }) => ({ name, endpoint, version: known(version) })),
+    hosts: hosts.map(({ name }) => name),
+    unseen: [...new Set(machines)].filter((machine) => !isSeen(machine, seen)),
+    service: service !== undefined,
+  };
+}
+
+function isSeen(machine: string, addresses: ReadonlySet<string>): boolean {
+  // A name may be any machine; it counts as unseen.
+  return isLoopback(machine) || (isIP(machine) !== 0 && addresses.has(machine));
 }

@@ -12,60 +12,46 @@ import {
 } from './journal.ts';
 
 /** Writes the journal of a running drill, in memory. */
-export interface JournalWriter {
-  /** The journal so far. `withSamples` false: its head, for other processes. */
-  readonly read: (withSamples?: boolean) => Journal;
-  readonly sample: (sample: Sample) => void;
-  readonly mark: (mark: Mark) => void;
-  readonly state: (state: DrillState) => void;
-  /** Replaces the previous result of the domain. */
-  readonly result: (result: DomainResult) => void;
-  readonly end: (verdict: Verdict, endedAtMs: number) => void;
-}
+export type JournalWriter = ReturnType<typeof createJournalWriter>;
 
 /** Maximum number of marks of guards: a guard that breaks and holds again every other second would fill any journal. */
 const MAX_GUARD_MARKS = 400;
 
-export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>): JournalWriter {
+export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | 'learned'>) {
   let head: Omit<Journal, 'samples' | 'marks' | 'learned'> = begun;
   let samples: Sample[] = [];
   const marks: Mark[] = [];
   const results = new Map<string, DomainResult>();
   let guardMarks = 0;
   return {
-    read: (withSamples = true) => ({
+    /** The journal so far. `withSamples` false: its head, for other processes. */
+    read: (withSamples = true): Journal => ({
       ...head,
       samples: withSamples ? [...samples] : [],
       marks: [...marks],
       learned: [...results.values()],
     }),
-    sample: (sample) => {
+    sample: (sample: Sample) => {
       if (samples.length >= MAX_SAMPLES) samples = samples.filter((_, index) => index % 2 === 0);
       samples.push(sample);
     },
-    mark: (mark) => {
+    mark: (mark: Mark) => {
       const isGuardMark = mark.kind === 'guard' || mark.kind === 'guard-holds';
       if (isGuardMark && guardMarks >= MAX_GUARD_MARKS) return;
       if (isGuardMark) guardMarks += 1;
       marks.push(mark);
     },
-    state: (state) => {
+    state: (state: DrillState) => {
       head = { ...head, state };
     },
-    result: (result) => {
+    /** Replaces the previous result of the domain. */
+    result: (result: DomainResult) => {
       results.set(result.domain, result);
     },
-    end: (verdict, endedAtMs) => {
+    end: (verdict: Verdict, endedAtMs: number) => {
       head = { ...head, state: { kind: 'over' }, verdict, endedAtMs };
     },
   };
-}
-
-/** Writes samples and marks of one domain, with their time and the domain. */
-interface DomainRecorder {
-  readonly mark: (details: MarkDetails) => void;
-  /** Also marks guards that have broken, or hold again, at this tick. */
-  readonly sample: (at: SamplePosition, figures: Figures | undefined, guards: readonly GuardState[]) => void;
 }
 
 interface SamplePosition {
@@ -84,7 +70,8 @@ interface DomainRecorderOptions {
   readonly onMark: (mark: Mark) => void;
 }
 
-export function createDomainRecorder({ domain, writer, elapsedMs, onMark }: DomainRecorderOptions): DomainRecorder {
+/** Writes samples and marks of one domain, with their time and the domain. */
+export function createDomainRecorder({ domain, writer, elapsedMs, onMark }: DomainRecorderOptions) {
   const mark = (details: MarkDetails): void => {
     const written = { atMs: Math.round(elapsedMs()), domain, ...details } as Mark;
     writer.mark(written);
@@ -92,7 +79,8 @@ export function createDomainRecorder({ domain, writer, elapsedMs, onMark }: Doma
   };
   return {
     mark,
-    sample: (at, figures, guards) => {
+    /** Also marks guards that have broken, or hold again, at this tick. */
+    sample: (at: SamplePosition, figures: Figures | undefined, guards: readonly GuardState[]) => {
       if (figures !== undefined) {
         const states = guards.map(({ rule, value, broken }) => {
           return { figure: rule.figure, value, broken };

@@ -15,22 +15,9 @@ function widthOfHoldout(holdout: number): number {
 }
 
 /** The division of the ring of buckets by a drill: the stages begin at the offset, and the holdout comes last. */
-export interface CohortLayout {
-  /** Ranges that are flushed after the stage, earlier stages included. Empty for a blackout before any other stage. */
-  readonly flushedBy: (stage: number) => readonly BucketRange[];
-  /** The control cohort, then the cohort of each stage: the keys that no earlier stage touched. */
-  readonly cohorts: readonly (readonly BucketRange[])[];
-  /** Share of the keys that the stage flushes, 0–1; for a node its share of the store. */
-  readonly shareOf: (stage: number) => number;
-  /** Share of the keys in the stage's own cohort, 0–1. */
-  readonly cohortShareOf: (stage: number) => number;
-}
+export type CohortLayout = ReturnType<typeof createCohortLayout>;
 
-export function createCohortLayout(
-  plan: Pick<Plan, 'stages' | 'holdout'>,
-  offset: number,
-  nodes: number,
-): CohortLayout {
+export function createCohortLayout(plan: Pick<Plan, 'stages' | 'holdout'>, offset: number, nodes: number) {
   const { stages, holdout } = plan;
   const holdoutWidth = widthOfHoldout(holdout);
   const widthAfter = (stage: PlanStage, before: number): number => {
@@ -52,10 +39,15 @@ export function createCohortLayout(
   };
   const cohorts = [arc(offset + BUCKETS - holdoutWidth, holdoutWidth), ...stages.map(cohortOf)];
   return {
-    flushedBy: (stage) => arc(offset, widths[stage] ?? 0),
+    /** Ranges that are flushed after the stage, earlier stages included. Empty for a blackout before any other stage. */
+    flushedBy: (stage: number): readonly BucketRange[] => arc(offset, widths[stage] ?? 0),
+    /** The control cohort, then the cohort of each stage: the keys that no earlier stage touched. */
     cohorts,
-    cohortShareOf: (stage) => (cohorts[stage + 1] ?? []).reduce((sum, { from, to }) => sum + to - from, 0) / BUCKETS,
-    shareOf: (index) => {
+    /** Share of the keys in the stage's own cohort, 0–1. */
+    cohortShareOf: (stage: number) =>
+      (cohorts[stage + 1] ?? []).reduce((sum, { from, to }) => sum + to - from, 0) / BUCKETS,
+    /** Share of the keys that the stage flushes, 0–1; for a node its share of the store. */
+    shareOf: (index: number): number => {
       const lost = stages.slice(0, index + 1).filter(({ kind }) => kind === 'node').length;
       const nodeShare = lost > 0 && nodes > 0 ? Math.min(1, lost / nodes) : 1;
       return ((widths[index] ?? 0) / BUCKETS) * nodeShare;

@@ -5,28 +5,22 @@ import type { DrillDomain, DrillSummary, ListedDrills, UnreadableReport } from '
 import { JOURNALS, type Journal, type Mark } from './journal.ts';
 import { HEAD_REPORT, type RunningDrill } from './run-drill.ts';
 
-/** Every known drill: those that run here, those of other processes, and kept reports. */
-interface DrillList {
-  readonly all: () => Promise<ListedDrills>;
-  /** @throws OperationError unknown-drill */
-  readonly find: (id: string) => Promise<Journal>;
-}
-
 interface DrillListOptions {
   readonly running: ReadonlyMap<string, RunningDrill>;
-  readonly remote: RemoteDrills;
+  readonly remote: ReturnType<typeof createRemoteDrills>;
   readonly archive: RecordArchive<Journal>;
 }
 
 const MAX_UNREADABLE = 64;
 
-export function createDrillList({ running, remote, archive }: DrillListOptions): DrillList {
+/** Every known drill: those that run here, those of other processes, and kept reports. */
+export function createDrillList({ running, remote, archive }: DrillListOptions) {
   /** A process that shares the directory may still run the drill; otherwise a journal without an end is an abandoned drill. */
   const withVerdict = (journal: Journal): Journal =>
     remote.heads().some(({ id, state }) => id === journal.id && state.kind !== 'over') ? journal : asAbandoned(journal);
 
   return {
-    all: async () => {
+    all: async (): Promise<ListedDrills> => {
       await remote.refresh();
       const found = new Map<string, DrillSummary>();
       for (const journal of remote.heads()) found.set(journal.id, summaryOf(journal, false));
@@ -41,7 +35,8 @@ export function createDrillList({ running, remote, archive }: DrillListOptions):
         unreadable: [...remote.unreadable(), ...kept.unreadable].slice(0, MAX_UNREADABLE),
       };
     },
-    find: async (id) => {
+    /** @throws OperationError unknown-drill */
+    find: async (id: string): Promise<Journal> => {
       const here = running.get(id)?.journal();
       if (here !== undefined) return here;
       const kept = await archive.read(id);
@@ -73,29 +68,17 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
   };
 }
 
-/** Drills of other processes, as their owners report them through the control store. */
-interface RemoteDrills {
-  /** Journals without samples. The latest ended drills are remembered. */
-  readonly heads: () => readonly Journal[];
-  /** Reports that are not valid journals, at most one per domain. */
-  readonly unreadable: () => readonly UnreadableReport[];
-  /** Reads the reports of domains in which a drill of another process runs. */
-  readonly refresh: () => Promise<void>;
-  readonly close: () => void;
-}
-
-interface RemoteDrillsOptions {
-  readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
-  readonly processId: string;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly intervalMs?: number;
-}
-
 const MAX_REMEMBERED = 16;
 /** Maximum time until the verdict is reported, after the end of the last measurement. */
 const VERDICT_MS = 5000;
 
-export function createRemoteDrills(options: RemoteDrillsOptions): RemoteDrills {
+/** Drills of other processes, as their owners report them through the control store. */
+export function createRemoteDrills(options: {
+  readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
+  readonly processId: string;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly intervalMs?: number;
+}) {
   const { domains, processId, clock, intervalMs = 2000 } = options;
   const remembered = new Map<string, Journal>();
   /** When a drill of another process was last seen in the domain; absent when its reports need not be read. */
@@ -151,14 +134,17 @@ export function createRemoteDrills(options: RemoteDrillsOptions): RemoteDrills {
   const timer = setInterval(() => void refresh().catch(() => undefined), intervalMs).unref();
 
   return {
-    heads: () => {
+    /** Journals without samples. The latest ended drills are remembered. */
+    heads: (): readonly Journal[] => {
       const live = new Set(domains.map(({ control }) => liveIn(control)));
       return [...remembered.values()].map((head) => {
         const isMeasured = head.state.kind === 'ending' && awaited.has(head.id);
         return isMeasured || live.has(head.id) ? head : asAbandoned(head);
       });
     },
-    unreadable: () => [...unreadable.values()],
+    /** Reports that are not valid journals, at most one per domain. */
+    unreadable: (): readonly UnreadableReport[] => [...unreadable.values()],
+    /** Reads the reports of domains in which a drill of another process runs. */
     refresh,
     close: () => clearInterval(timer),
   };

@@ -4,22 +4,7 @@ import { OperationError } from '../../control/operation-error.ts';
 import { beginOverlay, changeOverlay, endOverlay } from '../../control/overlay.ts';
 
 /** The lock of a drill on one domain: the overlay of its control document. */
-export interface DrillLock {
-  /** Before the first stage, without flushing. @throws OperationError drill-running, halted, control-unavailable */
-  readonly acquire: () => Promise<void>;
-  /** @throws OperationError drill-over, control-unavailable */
-  readonly flush: (stage: StageOverlay) => Promise<readonly OverlayRange[]>;
-  /** Restores the cache and keeps the lock, so that all processes go on reporting. False: the control store took no change. */
-  readonly restore: () => Promise<boolean>;
-  /** False: the control store took no change; the overlay ends by itself when its lease expires. */
-  readonly release: () => Promise<boolean>;
-  /** Tells the other processes that the owner lives. */
-  readonly renew: () => Promise<void>;
-  /** Why the lock is lost; undefined while it is held. */
-  readonly lost: () => LockLoss | undefined;
-  /** The process was suspended for a lease: it learns within another one whether it has lost the lock. */
-  readonly isInDoubt: () => boolean;
-}
+export type DrillLock = ReturnType<typeof createDrillLock>;
 
 /** `removed`: another process removed the overlay. `expired`: the store did not take a renewal in time. */
 export type LockLoss =
@@ -46,7 +31,7 @@ const RETRY_DELAY_MS = 150;
 /** Covers the difference between the clocks of two processes, and the time of a request to the store. */
 const LEASE_SLACK_MS = 100;
 
-export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep }: DrillLockOptions): DrillLock {
+export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep }: DrillLockOptions) {
   const { drill, leaseMs } = ours;
   let floors = flushed;
   let renewedMs = nowMs();
@@ -69,6 +54,7 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
   };
 
   return {
+    /** Before the first stage, without flushing. @throws OperationError drill-running, halted, control-unavailable */
     acquire: async () => {
       await control.change((document) => {
         const begun = beginOverlay(document, { ...ours, ranges: [], blackout: false });
@@ -81,7 +67,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
       renewedMs = nowMs();
       askedMs = renewedMs;
     },
-    flush: async ({ nodes, ...stage }) => {
+    /** @throws OperationError drill-over, control-unavailable */
+    flush: async ({ nodes, ...stage }: StageOverlay): Promise<readonly OverlayRange[]> => {
       const { after } = await control.change((document) => {
         const { overlay } = document;
         const resumed =
@@ -100,9 +87,12 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
       floors = undefined;
       return after.overlay?.ranges ?? [];
     },
-    restore: () =>
+    /** Restores the cache and keeps the lock, so that all processes go on reporting. False: the control store took no change. */
+    restore: (): Promise<boolean> =>
       tryChange((document) => changeOverlay(document, drill, { ranges: [], nodes: undefined, blackout: false })),
-    release: () => tryChange((document) => endOverlay(document, drill)),
+    /** False: the control store took no change; the overlay ends by itself when its lease expires. */
+    release: (): Promise<boolean> => tryChange((document) => endOverlay(document, drill)),
+    /** Tells the other processes that the owner lives. */
     renew: async () => {
       const sentMs = nowMs();
       if (sentMs - askedMs >= leaseMs) lateMs = sentMs;
@@ -113,8 +103,10 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
       renewedMs = sentMs;
       lateMs = undefined;
     },
-    isInDoubt: () => lateMs !== undefined || nowMs() - askedMs >= leaseMs,
-    lost: () => {
+    /** The process was suspended for a lease: it learns within another one whether it has lost the lock. */
+    isInDoubt: (): boolean => lateMs !== undefined || nowMs() - askedMs >= leaseMs,
+    /** Why the lock is lost; undefined while it is held. */
+    lost: (): LockLoss | undefined => {
       if (control.overlay()?.drill === drill) return undefined;
       const { overlay, halted } = control.document();
       if (halted !== undefined) return { kind: 'halted', by: halted.by, reason: halted.reason };

@@ -5,7 +5,7 @@ import { FLUSH_PREVIEW, type Flush } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { FleetReadings } from '../meter/meter.ts';
 import { COHORT_FORECASTS } from './cohorts.ts';
-import { ENDING, JOURNAL_PLAN, type Journal, VERDICT, type Verdict } from './journal.ts';
+import { ENDING, JOURNAL_PLAN, type Journal, type Mark, VERDICT, type Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
 
 /**
@@ -125,6 +125,8 @@ export const HALT_STATE = Type.Object({
 });
 export type HaltState = Decoded<typeof HALT_STATE>;
 
+type MarkOf<Kind extends Mark['kind']> = Extract<Mark, { readonly kind: Kind }>;
+
 /** Events of drills, for the audit and the log. */
 export type DrillEvent =
   | {
@@ -134,22 +136,8 @@ export type DrillEvent =
       readonly domains: readonly string[];
       readonly by: string;
     }
-  | {
-      readonly kind: 'drill-stage';
-      readonly id: string;
-      readonly domain: string;
-      readonly stage: number;
-      readonly title: string;
-    }
-  | {
-      readonly kind: 'drill-guard';
-      readonly id: string;
-      readonly domain: string;
-      readonly figure: string;
-      readonly value: number;
-      readonly max: number;
-      readonly then: string;
-    }
+  | ({ readonly kind: 'drill-stage'; readonly id: string } & Pick<MarkOf<'stage'>, 'domain' | 'stage' | 'title'>)
+  | ({ readonly kind: 'drill-guard'; readonly id: string } & Omit<MarkOf<'guard'>, 'kind' | 'atMs'>)
   | {
       readonly kind: 'drill-ended';
       readonly id: string;

@@ -101,19 +101,15 @@ export interface GuardState {
   readonly turned: 'breached' | 'holds' | undefined;
 }
 
-/** Remembers since when each guard is broken. */
-interface GuardWatch {
-  readonly check: (nowMs: number, currentValue: (figure: GuardFigure) => number | undefined) => readonly GuardState[];
-}
-
 /** Ticks come a little early or late; a guard waits for its time and not for one more tick. */
 const TICK_SLACK_MS = 100;
 
-export function createGuardWatch(rules: readonly GuardRule[]): GuardWatch {
+/** Remembers since when each guard is broken. */
+export function createGuardWatch(rules: readonly GuardRule[]) {
   const brokenSince = new Map<GuardRule, number>();
   const breaches = new Set<GuardRule>();
   return {
-    check: (nowMs, currentValue) =>
+    check: (nowMs: number, currentValue: (figure: GuardFigure) => number | undefined): readonly GuardState[] =>
       rules.map((rule): GuardState => {
         const value = currentValue(rule.figure);
         // A breached guard holds again only when a value below the limit was measured.

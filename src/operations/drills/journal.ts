@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
-import { createRecordReader, RECORD_ID } from '../../report/record-archive.ts';
+import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
 import { amount, count, type Decoded, difference, oneOf, share } from '../../schema/fields.ts';
 import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
@@ -16,9 +16,6 @@ const MAX_ITEMS = 1024;
  * another version adds are accepted; figures that older versions did not have are optional.
  */
 
-/** Until 2100: a later time would always be first in the list and cannot be shown. */
-const wallMs = () =>
-  Type.Number({ minimum: 0, maximum: Date.UTC(2100, 0, 1), description: 'Milliseconds since 1970-01-01T00:00Z.' });
 const index = (description?: string) => Type.Integer({ minimum: 0, maximum: 255, description });
 const name = (description?: string) => Type.String({ maxLength: 300, description });
 const words = () => Type.String({ maxLength: 4000 });
@@ -221,7 +218,7 @@ export const JOURNAL = Type.Object(
     reason: words(),
     by: name(),
     owner: name('The process that runs the drill.'),
-    startedAtMs: wallMs(),
+    startedAtMs: recordTime(),
     // The dry run of the last stage, per domain, as shown before the start.
     previews: Type.Record(Type.String({ maxLength: 300 }), FLUSH_PREVIEW),
     samples: Type.Array(SAMPLE, {
@@ -231,7 +228,7 @@ export const JOURNAL = Type.Object(
     marks: Type.Array(MARK, { maxItems: 10_000 }),
     state: STATE,
     learned: Type.Array(DOMAIN_RESULT, { maxItems: 256, description: 'One result per drilled domain.' }),
-    endedAtMs: Type.Optional(wallMs()),
+    endedAtMs: Type.Optional(recordTime()),
     verdict: Type.Optional(VERDICT),
     resumes: Type.Optional(name('The drill that this one continues.')),
     offset: Type.Optional(

@@ -4,17 +4,7 @@ import { type Figures, figuresBetween, type MeterReading, searchesBetween } from
 export type Readings = ReadonlyMap<string, MeterReading>;
 
 /** The latest readings of the fleet, from which figures over any recent period are computed. */
-export interface MetricsWindow {
-  /** Figures since the previous readings; undefined for the first readings. */
-  readonly add: (nowMs: number, readings: Readings) => Figures | undefined;
-  /**
-   * Figures over the last `atLeastMs`, or over a longer period until there were enough searches. The period never begins
-   * before `fromMs`. Undefined when the readings in the window are not enough.
-   */
-  readonly over: (lookback: Lookback, fromMs?: number) => Figures | undefined;
-  /** Engine calls in flight ÷ the fleet's ceiling: the mean over the last `ms`. */
-  readonly inFlightShare: (ms: number) => number | undefined;
-}
+export type MetricsWindow = ReturnType<typeof createMetricsWindow>;
 
 export interface Lookback {
   readonly atLeastMs: number;
@@ -25,30 +15,29 @@ export interface Lookback {
   readonly cohorts?: readonly number[];
 }
 
-interface WindowEntry {
-  readonly atMs: number;
-  readonly readings: Readings;
-  /** Since the entry before. */
-  readonly figures: Figures | undefined;
-}
-
 /** A minute and a half at two readings a second: longer than the longest wait for a cohort with little traffic. */
 const MAX_ENTRIES = 180;
 
 /** Timers fire late more often than early. */
 const TIMER_SLACK_MS = 50;
 
-export function createMetricsWindow(): MetricsWindow {
-  const entries: WindowEntry[] = [];
+export function createMetricsWindow() {
+  /** `figures`: since the entry before. */
+  const entries: { readonly atMs: number; readonly readings: Readings; readonly figures: Figures | undefined }[] = [];
   return {
-    add: (nowMs, readings) => {
+    /** Figures since the previous readings; undefined for the first readings. */
+    add: (nowMs: number, readings: Readings): Figures | undefined => {
       const before = entries.at(-1);
       const figures = before === undefined ? undefined : figuresBetween(before.readings, readings);
       entries.push({ atMs: nowMs, readings, figures });
       if (entries.length > MAX_ENTRIES) entries.shift();
       return figures;
     },
-    over: (lookback, fromMs = Number.NEGATIVE_INFINITY) => {
+    /**
+     * Figures over the last `atLeastMs`, or over a longer period until there were enough searches. The period never begins
+     * before `fromMs`. Undefined when the readings in the window are not enough.
+     */
+    over: (lookback: Lookback, fromMs = Number.NEGATIVE_INFINITY): Figures | undefined => {
       const { atLeastMs, atLeastSearches = 0, atMostMs = Number.POSITIVE_INFINITY, cohorts } = lookback;
       const latest = entries.at(-1);
       if (latest === undefined) return undefined;
@@ -63,7 +52,8 @@ export function createMetricsWindow(): MetricsWindow {
       }
       return undefined;
     },
-    inFlightShare: (ms) => {
+    /** Engine calls in flight ÷ the fleet's ceiling: the mean over the last `ms`. */
+    inFlightShare: (ms: number): number | undefined => {
       const nowMs = entries.at(-1)?.atMs ?? 0;
       const shares = entries
         .filter(({ atMs }) => atMs > nowMs - ms)

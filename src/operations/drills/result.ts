@@ -7,17 +7,7 @@ import { type Lookback, type MetricsWindow, shareInFlight } from './metrics-wind
 import type { Plan } from './plan.ts';
 
 /** Builds the result of one domain from the figures of the drill. */
-export interface ResultBuilder {
-  /** The stage begins. Its figures count from `fromMs`, when every process follows the change. */
-  readonly beginStage: (stage: number, startedMs: number, fromMs: number) => void;
-  /** At every tick of a stage and of the recovery. `refilled`: the cohort of the latest stage has come back at this tick. */
-  readonly observe: (nowMs: number, metrics: MetricsWindow, inStage: boolean) => { readonly refilled: boolean };
-  /** Time until the cohort of the stage was back. */
-  readonly refillMs: (stage: number) => number | undefined;
-  /** Whether all flushed cohorts together are back, relative to the control cohort. */
-  readonly recovery: (metrics: MetricsWindow) => Recovery;
-  readonly build: (after?: Figures) => DomainResult;
-}
+export type ResultBuilder = ReturnType<typeof createResultBuilder>;
 
 /** `unseen`: too few searches. `unclear`: not back, but the difference may be chance. */
 export type Recovery = 'back' | 'away' | 'unclear' | 'unseen';
@@ -48,7 +38,7 @@ const NOT_BACK_PERIOD_MS = 20_000;
 /** From this share of its ceiling on the engine is full: how many more calls it would have got cannot be measured. */
 const SATURATED = 0.95;
 
-export function createResultBuilder({ domain, plan, layout, baseline }: ResultBuilderOptions): ResultBuilder {
+export function createResultBuilder({ domain, plan, layout, baseline }: ResultBuilderOptions) {
   const drafts: Draft[] = [];
   let mostInFlight = 0;
   const { withinPoints } = plan.recovery;
@@ -72,10 +62,12 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
   };
 
   return {
-    beginStage: (stage, startedMs, fromMs) => {
+    /** The stage begins. Its figures count from `fromMs`, when every process follows the change. */
+    beginStage: (stage: number, startedMs: number, fromMs: number) => {
       drafts.push({ stage, startedMs, fromMs });
     },
-    observe: (nowMs, metrics, inStage) => {
+    /** At every tick of a stage and of the recovery. `refilled`: the cohort of the latest stage has come back at this tick. */
+    observe: (nowMs: number, metrics: MetricsWindow, inStage: boolean): { readonly refilled: boolean } => {
       const draft = drafts.at(-1);
       if (draft === undefined) return { refilled: false };
       const recent = metrics.over({ atLeastMs: GUARD_WINDOW_MS });
@@ -103,8 +95,10 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
       if (refilled) draft.refillMs = Math.round(nowMs - draft.startedMs);
       return { refilled };
     },
-    refillMs: (stage) => drafts.find((draft) => draft.stage === stage)?.refillMs,
-    recovery: (metrics) => {
+    /** Time until the cohort of the stage was back. */
+    refillMs: (stage: number): number | undefined => drafts.find((draft) => draft.stage === stage)?.refillMs,
+    /** Whether all flushed cohorts together are back, relative to the control cohort. */
+    recovery: (metrics: MetricsWindow): Recovery => {
       const latest = metrics.over(lookback(GUARD_WINDOW_MS, flushed), drafts.at(-1)?.fromMs);
       if (latest === undefined) return 'unseen';
       const past = ratioOf(baseline, flushed);
@@ -119,7 +113,7 @@ export function createResultBuilder({ domain, plan, layout, baseline }: ResultBu
       );
       return (pointsAway(hitRatio, past, long) ?? 0) - withinPoints > chance ? 'away' : 'unclear';
     },
-    build: (after) => {
+    build: (after?: Figures): DomainResult => {
       // Fractions lost in earlier stages have been refilled by then; nodes stay lost.
       const lostAtOnce = (stage: number): number =>
         layout.shareOf(stage) - (plan.stages[stage]?.kind === 'fraction' ? layout.shareOf(stage - 1) : 0);

@@ -14,24 +14,6 @@ import type { DrillPhase, Mark } from './journal.ts';
 import type { Plan } from './plan.ts';
 import { type Decision, type DrillEnding, type DrillObservation, decide, type MachineState } from './state-machine.ts';
 
-interface DomainRun {
-  readonly domain: DrillDomain;
-  readonly plan: Plan;
-  readonly layout: CohortLayout;
-  readonly firstStage: number;
-  /** Acquired already. */
-  readonly lock: DrillLock;
-  readonly writer: JournalWriter;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Monotonic time at which the journal began. */
-  readonly startedMs: number;
-  readonly tickMs: number;
-  readonly sleep: Sleep;
-  readonly stopSignal: StopSignal;
-  readonly onMark: (mark: Mark) => void;
-  readonly onTick: () => void;
-}
-
 interface DomainEnd extends DrillEnding {
   /** The first unfinished stage; undefined: there is nothing to resume. */
   readonly stage: number | undefined;
@@ -46,7 +28,23 @@ const SETTLE_MS = 1500;
 const MAX_ATTEMPTS = 10;
 
 /** Drills one domain, from its baseline to its end. When it resolves, the overlay is removed or will expire soon. */
-export async function runDomain(run: DomainRun): Promise<DomainEnd> {
+export async function runDomain(run: {
+  readonly domain: DrillDomain;
+  readonly plan: Plan;
+  readonly layout: CohortLayout;
+  readonly firstStage: number;
+  /** Acquired already. */
+  readonly lock: DrillLock;
+  readonly writer: JournalWriter;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Monotonic time at which the journal began. */
+  readonly startedMs: number;
+  readonly tickMs: number;
+  readonly sleep: Sleep;
+  readonly stopSignal: ReturnType<typeof createStopSignal>;
+  readonly onMark: (mark: Mark) => void;
+  readonly onTick: () => void;
+}): Promise<DomainEnd> {
   const { domain, plan, layout, lock, writer, firstStage, stopSignal } = run;
   const nowMs = run.clock.monotonicMs;
   const { mark, sample } = createDomainRecorder({
@@ -227,19 +225,10 @@ function endingOf(loss: LockLoss | undefined): DrillEnding | undefined {
 }
 
 /** The physical erasure of a drill in mode `erase`. It runs in the background of its stages. */
-interface StageErasure {
-  /** Erases the cohort of the stage. */
-  readonly begin: (stage: number, layout: CohortLayout, nodes: readonly string[] | undefined) => void;
-  readonly isRunning: () => boolean;
-  /** The reason why not everything was erased. */
-  readonly failure: () => string | undefined;
-  readonly stop: () => void;
-}
-
 function createStageErasure(
   flush: Pick<Flush, 'erase'>,
   { mode, eraseBy, stages }: Pick<Plan, 'mode' | 'eraseBy' | 'stages'>,
-): StageErasure {
+) {
   const stopping = new AbortController();
   let running = 0;
   let failure: string | undefined;
@@ -259,14 +248,16 @@ function createStageErasure(
   };
 
   return {
-    begin: (stage, layout, nodes) => {
+    /** Erases the cohort of the stage. */
+    begin: (stage: number, layout: CohortLayout, nodes: readonly string[] | undefined) => {
       if (mode !== 'erase' || stages[stage]?.kind === 'blackout') return;
       // `flushall` removes every key, the holdout included.
       const ranges = eraseBy === 'flushall' ? [{ from: 0, to: BUCKETS }] : (layout.cohorts[stage + 1] ?? []);
       void erase(ranges, nodes);
     },
-    isRunning: () => running > 0,
-    failure: () => (stopping.signal.aborted ? undefined : failure),
+    isRunning: (): boolean => running > 0,
+    /** The reason why not everything was erased. */
+    failure: (): string | undefined => (stopping.signal.aborted ? undefined : failure),
     stop: () => stopping.abort(),
   };
 }
@@ -274,32 +265,25 @@ function createStageErasure(
 export type Stop = NonNullable<DrillObservation['stop']>;
 
 /** Passes a request to stop to the loop of a drill at once, without waiting for the next tick. */
-interface StopSignal {
-  readonly request: (stop: Stop) => void;
-  /** The request that the loop has not acted upon yet. */
-  readonly pending: () => Stop | undefined;
-  /** The loop has acted upon this request and ticks on, unless there is another request. */
-  readonly acknowledge: (done: Stop) => void;
-  /** Aborted while a request is pending. */
-  readonly signal: () => AbortSignal;
-}
-
-export function createStopSignal(): StopSignal {
+export function createStopSignal() {
   let controller = new AbortController();
   let stop: Stop | undefined;
   return {
-    request: (next) => {
+    request: (next: Stop) => {
       // A stop that ends the drill at once is not replaced by a milder one.
       if (stop?.atOnce !== true) stop = next;
       controller.abort();
     },
-    pending: () => stop,
-    acknowledge: (done) => {
+    /** The request that the loop has not acted upon yet. */
+    pending: (): Stop | undefined => stop,
+    /** The loop has acted upon this request and ticks on, unless there is another request. */
+    acknowledge: (done: Stop) => {
       if (stop !== done) return;
       stop = undefined;
       controller = new AbortController();
     },
-    signal: () => controller.signal,
+    /** Aborted while a request is pending. */
+    signal: (): AbortSignal => controller.signal,
   };
 }
 

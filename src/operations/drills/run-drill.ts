@@ -14,15 +14,7 @@ import { previewStage, type ResolvedRequest } from './resolve-request.ts';
 import { createStopSignal, runDomain, type Sleep, type Stop } from './run-domain.ts';
 
 /** A drill that runs in this process. */
-export interface RunningDrill {
-  readonly journal: () => Journal;
-  /** The journal without its samples. */
-  readonly head: () => Journal;
-  /** Resolves when the cache is restored. */
-  readonly stop: (stop: Stop) => Promise<void>;
-  /** Resolves when the whole journal is written. */
-  readonly over: Promise<void>;
-}
+export type RunningDrill = ReturnType<typeof runDrill>;
 
 interface BeginOptions extends Runtime<DrillEvent> {
   readonly archive: RecordArchive<Journal>;
@@ -122,7 +114,14 @@ async function previewsOfLastStage(
   return Object.fromEntries(all.flat());
 }
 
-interface DrillRun {
+interface DrillPart {
+  readonly domain: DrillDomain;
+  readonly lock: DrillLock;
+  readonly layout: CohortLayout;
+}
+
+/** Runs the plan in each domain, one after another; the first domain that does not pass ends the drill. */
+function runDrill(run: {
   readonly writer: JournalWriter;
   /** In order. The lock of the first one is acquired already. */
   readonly parts: readonly DrillPart[];
@@ -131,18 +130,9 @@ interface DrillRun {
   readonly clock: Clock;
   readonly tickMs: number;
   readonly sleep: Sleep;
-  readonly publisher: Publisher;
+  readonly publisher: ReturnType<typeof createPublisher>;
   readonly observe: (event: DrillEvent) => void;
-}
-
-interface DrillPart {
-  readonly domain: DrillDomain;
-  readonly lock: DrillLock;
-  readonly layout: CohortLayout;
-}
-
-/** Runs the plan in each domain, one after another; the first domain that does not pass ends the drill. */
-function runDrill(run: DrillRun): RunningDrill {
+}) {
   const { writer, clock, observe, publisher } = run;
   const startedMs = clock.monotonicMs();
   const { id, plan } = writer.read(false);
@@ -219,14 +209,17 @@ function runDrill(run: DrillRun): RunningDrill {
   const over = finish();
 
   return {
-    journal: () => writer.read(),
-    head: () => writer.read(false),
-    stop: (stop) => {
+    journal: (): Journal => writer.read(),
+    /** The journal without its samples. */
+    head: (): Journal => writer.read(false),
+    /** Resolves when the cache is restored. */
+    stop: (stop: Stop) => {
       const restored = new Promise<void>((resolve) => onRestored.push(resolve));
       stopSignal.request(stop);
       // A drill that is over marks nothing more.
       return Promise.race([restored, over]);
     },
+    /** Resolves when the whole journal is written. */
     over,
   };
 }
@@ -238,18 +231,11 @@ const PUBLISH_INTERVAL_MS = 2000;
 const MAX_REPORTED_MARKS = 64;
 
 /** Writes the journal to the archive and reports its head to the other processes, at intervals and at the end. */
-interface Publisher {
-  /** The journal has a new mark. */
-  readonly marked: () => void;
-  readonly tick: (domain: DrillDomain) => void;
-  readonly over: (domain: DrillDomain) => Promise<void>;
-}
-
 function createPublisher(options: {
   readonly writer: JournalWriter;
   readonly archive: RecordArchive<Journal>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-}): Publisher {
+}) {
   const { writer, archive, clock } = options;
   let isUnwritten = false;
   let writtenMs = clock.monotonicMs();
@@ -261,11 +247,12 @@ function createPublisher(options: {
     await control.report(HEAD_REPORT, { ...head, marks: head.marks.slice(-MAX_REPORTED_MARKS) }).catch(() => undefined);
   };
   return {
+    /** The journal has a new mark. */
     marked: () => {
       isUnwritten = true;
       reportedMs = Number.NEGATIVE_INFINITY;
     },
-    tick: (domain) => {
+    tick: (domain: DrillDomain) => {
       const nowMs = clock.monotonicMs();
       if (nowMs - reportedMs >= PUBLISH_INTERVAL_MS) {
         reportedMs = nowMs;
@@ -277,7 +264,7 @@ function createPublisher(options: {
         void archive.write(writer.read());
       }
     },
-    over: async (domain) => {
+    over: async (domain: DrillDomain) => {
       await Promise.all([report(domain), archive.write(writer.read())]);
     },
   };

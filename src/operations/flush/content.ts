@@ -8,8 +8,12 @@
 export interface StoreContent {
   /** Nodes that own names (`host:port`). */
   readonly nodes: () => readonly string[];
-  /** One SCAN of about `count` keys. `cursor` is '0' at first and again at the end. */
-  readonly scan: (node: string, cursor: string, count: number) => Promise<ScannedNames>;
+  /** One SCAN of about `count` keys: the names of this domain's entries. `cursor` is '0' at first and again at the end. */
+  readonly scan: (
+    node: string,
+    cursor: string,
+    count: number,
+  ) => Promise<{ readonly cursor: string; readonly names: readonly string[] }>;
   /** Bytes of each value (STRLEN), 0 for a missing one. At most 512 names, all of that node. */
   readonly sizes: (node: string, names: readonly string[]) => Promise<readonly number[]>;
   /** UNLINK; resolves to the number of removed keys. At most 512 names, all of that node. */
@@ -33,12 +37,6 @@ export interface StoreContent {
    * finds, at most `count`.
    */
   readonly sample: (node: string, pattern: string, count: number) => Promise<readonly string[]>;
-}
-
-interface ScannedNames {
-  readonly cursor: string;
-  /** Names of this domain's entries. */
-  readonly names: readonly string[];
 }
 
 /** The node did not answer, or refused (no permission for SCAN, UNLINK, INFO …). The message says which. */

@@ -4,13 +4,6 @@ import { type StoreContent, StoreUnreachable } from './content.ts';
 import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
 import { includesBucket, keyOfStoreName } from './preview.ts';
 
-/** One erasure. */
-interface ErasureRun {
-  readonly status: () => Erasure;
-  /** Never rejects. */
-  readonly finished: Promise<Erasure>;
-}
-
 interface ErasureOptions {
   readonly content: StoreContent;
   readonly bucketOf: (key: string) => number;
@@ -38,7 +31,8 @@ interface NodeErasure {
   detail?: string;
 }
 
-function startErasure(request: EraseRequest, options: ErasureOptions, signal: AbortSignal): ErasureRun {
+/** `finished` never rejects. */
+function startErasure(request: EraseRequest, options: ErasureOptions, signal: AbortSignal) {
   const { content, bucketOf, clock, keysPerSecond, delayMs } = options;
   const { ranges, by } = request;
   const startedMs = clock.monotonicMs();
@@ -114,31 +108,17 @@ async function forEachParallel<T>(
   await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, worker));
 }
 
-/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
-interface Erasures {
-  readonly latest: () => Erasure | undefined;
-  /** Resolves at the end of the erasure. @throws OperationError erasure-running, no-store */
-  readonly now: (request: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
-  /**
-   * Calls `raise`, and begins the erasure in the background `delayMs` after it has resolved. No erasure when it rejects.
-   * @throws OperationError erasure-running, no-store, before `raise` is called; and the errors of `raise`
-   */
-  readonly after: <Result>(request: EraseRequest, delayMs: number, raise: () => Promise<Result>) => Promise<Result>;
-  readonly close: () => void;
-}
+const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };
 
-interface ErasuresOptions {
+/** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
+export function createErasures(options: {
   readonly domain: string;
   readonly content?: StoreContent;
   readonly bucketOf: (key: string) => number;
   readonly keysPerSecond: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly observe: (event: FlushEvent) => void;
-}
-
-const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };
-
-export function createErasures(options: ErasuresOptions): Erasures {
+}) {
   const { domain, content, bucketOf, keysPerSecond, clock, observe } = options;
   const closing = new AbortController();
   let latest: (() => Erasure) | undefined;
@@ -161,7 +141,7 @@ export function createErasures(options: ErasuresOptions): Erasures {
       isBusy = false;
       return NOTHING_TO_ERASE;
     }
-    const run: ErasureRun = startErasure(request, { content, bucketOf, clock, keysPerSecond, delayMs }, signal);
+    const run = startErasure(request, { content, bucketOf, clock, keysPerSecond, delayMs }, signal);
     latest = run.status;
     const ended = await run.finished;
     isBusy = false;
@@ -178,12 +158,17 @@ export function createErasures(options: ErasuresOptions): Erasures {
   };
 
   return {
-    latest: () => latest?.(),
-    now: async (request, signal) => {
+    latest: (): Erasure | undefined => latest?.(),
+    /** Resolves at the end of the erasure. @throws OperationError erasure-running, no-store */
+    now: async (request: EraseRequest, signal: AbortSignal): Promise<Erasure> => {
       acquire();
       return start(request, 0, AbortSignal.any([signal, closing.signal]));
     },
-    after: async (request, delayMs, raise) => {
+    /**
+     * Calls `raise`, and begins the erasure in the background `delayMs` after it has resolved. No erasure when it rejects.
+     * @throws OperationError erasure-running, no-store, before `raise` is called; and the errors of `raise`
+     */
+    after: async <Result>(request: EraseRequest, delayMs: number, raise: () => Promise<Result>): Promise<Result> => {
       acquire();
       try {
         const result = await raise();
@@ -205,12 +190,6 @@ interface EraseNodeOptions {
   readonly keysPerSecond: number;
 }
 
-/** Numbers of scanned and of removed keys of this domain. */
-interface EraseProgress {
-  scanned: number;
-  removed: number;
-}
-
 /** Maximum number of keys per step, so that reads of searches are served between the steps. */
 const STEP_KEYS = 500;
 /** Maximum number of keys per UNLINK: SCAN may return more than its count. */
@@ -230,7 +209,7 @@ const FIRST_WAIT_MS = 500;
  */
 async function unlinkOnNode(
   node: string,
-  progress: EraseProgress,
+  progress: Pick<NodeErasure, 'scanned' | 'removed'>,
   { content, isErased, clock, keysPerSecond }: EraseNodeOptions,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { BUCKETS } from '../../cache/invalidation.ts';
-import { type BucketRange, type ControlDocument, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
+import type { Changed } from '../../control/control.ts';
+import { type BucketRange, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
 import { amount, count, type Decoded, oneOf, share } from '../../schema/fields.ts';
 
 /** Permanent flushes of one domain. A drill flushes by its overlay instead, which it removes at its end. */
@@ -45,9 +46,7 @@ export interface FlushRequest {
 export const ERASE_BY = ['unlink', 'flushall'] as const;
 export type EraseBy = (typeof ERASE_BY)[number];
 
-export interface FlushDone {
-  readonly before: ControlDocument;
-  readonly after: ControlDocument;
+export interface FlushDone extends Changed {
   readonly ranges: readonly BucketRange[];
 }
 

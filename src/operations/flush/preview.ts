@@ -1,11 +1,21 @@
 import { canonicalIn } from '../../cache/codec.ts';
 import type { Entry } from '../../cache/entry.ts';
+import type { RuledName } from '../../cache/invalidation.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
-import type { BucketRange, FlushMode } from '../../control/document.ts';
+import type { BucketRange, ControlDocument, FlushMode } from '../../control/document.ts';
+import { compileRules } from '../../control/entry-rules.ts';
 import type { Clock } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
-import type { Affected, FlushPreview, FlushRequest, PurgedPages, QueryPages, SurvivalEstimate } from './flush.ts';
+import type {
+  Affected,
+  FlushEvent,
+  FlushPreview,
+  FlushRequest,
+  PurgedPages,
+  QueryPages,
+  SurvivalEstimate,
+} from './flush.ts';
 
 interface PreviewOptions {
   readonly content?: StoreContent;
@@ -66,14 +76,6 @@ async function previewNodes(
 
 type NodePreview = FlushPreview['nodes'][number];
 
-interface NodePreviewOptions {
-  readonly content: StoreContent;
-  readonly isFlushed: (storeName: string) => boolean;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** On the monotonic clock: the keys counted by then are reported. */
-  readonly untilMs: number;
-}
-
 /** Up to this number of keys on a node, all of them are scanned. */
 const EXACT_KEYS = 20_000;
 /**
@@ -85,7 +87,16 @@ const SCAN_COUNT = 1000;
 const SIZED_NAMES = 300;
 
 /** Counts the keys that one node would lose. An unreachable node does not reject: `detail` has the reason. */
-async function previewNode(node: string, options: NodePreviewOptions): Promise<NodePreview> {
+async function previewNode(
+  node: string,
+  options: {
+    readonly content: StoreContent;
+    readonly isFlushed: (storeName: string) => boolean;
+    readonly clock: Pick<Clock, 'monotonicMs'>;
+    /** On the monotonic clock: the keys counted by then are reported. */
+    readonly untilMs: number;
+  },
+): Promise<NodePreview> {
   const { content, isFlushed, clock, untilMs } = options;
   const found = new Set<string>();
   let total = 0;
@@ -213,7 +224,7 @@ async function countEntries(
 const SLICE_KEYS = 256;
 
 /** Visits every entry of L1, expired ones included, in slices that give other work a turn. */
-export async function forEachInMemory(
+async function forEachInMemory(
   memory: Pick<MemoryTier, 'keys' | 'peek'>,
   visit: (key: string, entry: Entry) => void,
   stopped: () => boolean,
@@ -290,4 +301,59 @@ export function survivable(headroom: number, amplification: number): number {
 function quotient(part: number | undefined, whole: number): number | undefined {
   const result = part === undefined ? Number.NaN : part / whole;
   return Number.isFinite(result) ? result : undefined;
+}
+
+interface SweeperOptions {
+  readonly domain: string;
+  readonly document: () => ControlDocument;
+  readonly memory: Pick<MemoryTier, 'keys' | 'peek' | 'delete'>;
+  readonly nameOf: (key: string) => RuledName;
+  readonly observe: (event: FlushEvent) => void;
+}
+
+/**
+ * Removes entries from L1 that a permanent flush has made useless, to free their memory. Entries that only a drill flushes
+ * stay, because the end of the drill restores them.
+ */
+export function createSweeper({ domain, document, memory, nameOf, observe }: SweeperOptions) {
+  /** Generations only grow, so a floor above this one is a new flush, in whichever range. */
+  let sweptFloor = 1;
+  let sweeping = false;
+  let closed = false;
+
+  const sweep = async (): Promise<void> => {
+    // A floor that rises during a sweep is found at its end, and starts another sweep.
+    for (let floor = highestFloor(document()); floor > sweptFloor && !closed; floor = highestFloor(document())) {
+      sweptFloor = floor;
+      const rules = compileRules(document(), undefined, () => undefined);
+      let looked = 0;
+      let removed = 0;
+      await forEachInMemory(
+        memory,
+        (key, entry) => {
+          looked += 1;
+          if (rules.judge(entry, nameOf(key)) === 'flushed' && memory.delete(key)) removed += 1;
+        },
+        () => closed,
+      );
+      observe({ kind: 'swept', domain, looked, removed });
+    }
+    sweeping = false;
+  };
+
+  return {
+    /** Call it when the control document may have changed. Cheap unless a floor has risen. */
+    documentChanged: () => {
+      if (sweeping || closed) return;
+      sweeping = true;
+      void sweep();
+    },
+    close: () => {
+      closed = true;
+    },
+  };
+}
+
+function highestFloor({ ranges }: ControlDocument): number {
+  return ranges.reduce((highest, { floor }) => Math.max(highest, floor), 1);
 }

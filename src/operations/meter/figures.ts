@@ -198,7 +198,7 @@ function ratio(part: number, whole: number): number | undefined {
 }
 
 /** The upper bound of the bucket that holds the quantile; the last bound for longer durations. */
-function quantile(counts: readonly number[], share: number): number | undefined {
+export function quantile(counts: readonly number[], share: number): number | undefined {
   const wanted = sum(counts) * share;
   if (wanted === 0) return undefined;
   let seen = 0;

@@ -19,18 +19,9 @@ import {
 
 /**
  * Counts the searches of one domain in this process, by bucket too, so that any cohort can be read later, and the events
- * that the doctor asks for. A few additions for each event, L1 hits included.
+ * that the doctor asks for.
  */
-export interface Meter {
-  readonly noteRequest: (request: MeteredRequest) => void;
-  readonly noteEngine: (call: { readonly failed: boolean; readonly durationMs: number }) => void;
-  readonly noteSearch: (event: SearchEvent) => void;
-  readonly noteStore: (event: StoreEvent) => void;
-  readonly noteGuard: (event: GuardEvent) => void;
-  /** @param cohorts each a list of bucket ranges. */
-  readonly read: (cohorts?: readonly (readonly BucketRange[])[]) => MeterReading;
-  readonly counts: () => DomainCounts;
-}
+export type Meter = ReturnType<typeof createMeter>;
 
 /** Events of one domain since the start of the process. The keys are of closed unions, which bound the records. */
 export interface DomainCounts {
@@ -72,7 +63,7 @@ interface MeterOptions {
 
 const BOUNDS = Float64Array.from(DURATION_BOUNDS_MS);
 
-export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
+export function createMeter({ buckets, engine, clock }: MeterOptions) {
   const outcomes = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 0])) as Record<Outcome, number>;
   const durations = createDurations();
   const searches = new Float64Array(buckets);
@@ -94,14 +85,15 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
     return sum;
   };
 
-  const noteEngine: Meter['noteEngine'] = ({ failed, durationMs }) => {
+  const noteEngine = ({ failed, durationMs }: { readonly failed: boolean; readonly durationMs: number }): void => {
     calls.calls += 1;
     calls.busyMs += durationMs;
     if (failed) calls.failed += 1;
   };
 
   return {
-    noteRequest: ({ outcome, durationMs, bucket }) => {
+    /** Called for every search, L1 hits included: a few additions. */
+    noteRequest: ({ outcome, durationMs, bucket }: MeteredRequest) => {
       outcomes[outcome] += 1;
       countDuration(durations, durationMs);
       if (bucket === undefined) return;
@@ -109,7 +101,7 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
       if (outcome === 'hit-l1' || outcome === 'hit-l2') hits[bucket] = (hits[bucket] ?? 0) + 1;
     },
     noteEngine,
-    noteSearch: (event) => {
+    noteSearch: (event: SearchEvent) => {
       if (event.kind === 'engine') noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
       else if (event.kind === 'miss') addOne(misses, event.reason);
       else if (event.kind === 'stored' && event.tier === 'l2') {
@@ -119,7 +111,7 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
         if (event.bytes > pages.largestBytes) pages.largestBytes = event.bytes;
       }
     },
-    noteStore: (event) => {
+    noteStore: (event: StoreEvent) => {
       if (event.kind !== 'command' || event.operation !== 'read') return;
       const { result, durationMs } = event;
       addOne(reads, result);
@@ -127,20 +119,21 @@ export function createMeter({ buckets, engine, clock }: MeterOptions): Meter {
       if (result === 'value' || result === 'absent' || result === 'store-slow')
         countDuration(readDurations, durationMs);
     },
-    noteGuard: (event) => {
+    noteGuard: (event: GuardEvent) => {
       if (event.kind === 'shed') addOne(shed, event.why);
       if (event.kind !== 'permit') return;
       permits.count += 1;
       permits.waitedMs += event.queuedMs;
     },
-    read: (cohorts = []) => ({
+    /** @param cohorts each a list of bucket ranges. */
+    read: (cohorts: readonly (readonly BucketRange[])[] = []): MeterReading => ({
       atMs: clock.monotonicMs(),
       outcomes: { ...outcomes },
       durations: [...durations],
       engine: { ...calls, ...engine() },
       cohorts: cohorts.map(cohort),
     }),
-    counts: () => ({
+    counts: (): DomainCounts => ({
       shed: Object.fromEntries(shed),
       permits: { ...permits },
       reads: Object.fromEntries(reads),
@@ -175,13 +168,6 @@ export function meterEvents(meters: ReadonlyMap<string, Meter>) {
   };
 }
 
-/** The figures of this process over about the last minute, as dry runs use them. */
-interface Recent {
-  /** Undefined until some time has passed since the first reading. */
-  readonly figures: () => Figures | undefined;
-  readonly close: () => void;
-}
-
 interface RecentOptions {
   readonly meter: Pick<Meter, 'read'>;
   readonly intervalMs?: number;
@@ -191,14 +177,16 @@ interface RecentOptions {
 
 const SELF = 'self';
 
-export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOptions): Recent {
+/** The figures of this process over about the last minute, as dry runs use them. */
+export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOptions) {
   const readings: MeterReading[] = [meter.read()];
   const timer = setInterval(() => {
     readings.push(meter.read());
     if (readings.length > kept) readings.shift();
   }, intervalMs).unref();
   return {
-    figures: () => {
+    /** Undefined until some time has passed since the first reading. */
+    figures: (): Figures | undefined => {
       const [oldest] = readings;
       if (oldest === undefined) return undefined;
       const figures = figuresBetween(new Map([[SELF, oldest]]), new Map([[SELF, meter.read()]]));
@@ -209,25 +197,17 @@ export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOpti
 }
 
 /** The readings of all processes that share a domain, while a drill runs in it. */
-export interface FleetReadings {
-  /** By process id, this process included; undefined when the control store cannot be asked. */
-  readonly collect: () => Promise<ReadonlyMap<string, MeterReading> | undefined>;
-  /** The reading of this process. */
-  readonly own: () => MeterReading;
-  readonly close: () => void;
-}
-
-interface FleetReadingsOptions {
-  readonly control: Pick<Control, 'overlay' | 'report' | 'reports'>;
-  readonly meter: Pick<Meter, 'read'>;
-  readonly processId: string;
-  readonly intervalMs?: number;
-}
+export type FleetReadings = ReturnType<typeof createFleetReadings>;
 
 /** Prefix of the ids of these reports: other reports are kept in the same place. */
 const REPORT_PREFIX = 'process:';
 
-export function createFleetReadings(options: FleetReadingsOptions): FleetReadings {
+export function createFleetReadings(options: {
+  readonly control: Pick<Control, 'overlay' | 'report' | 'reports'>;
+  readonly meter: Pick<Meter, 'read'>;
+  readonly processId: string;
+  readonly intervalMs?: number;
+}) {
   const { control, meter, processId, intervalMs = 400 } = options;
   const own = (): MeterReading => meter.read(control.overlay()?.cohorts);
   let timer: NodeJS.Timeout;
@@ -244,8 +224,10 @@ export function createFleetReadings(options: FleetReadingsOptions): FleetReading
   schedule();
 
   return {
+    /** The reading of this process. */
     own,
-    collect: async () => {
+    /** By process id, this process included; undefined when the control store cannot be asked. */
+    collect: async (): Promise<ReadonlyMap<string, MeterReading> | undefined> => {
       const reports = await control.reports();
       if (reports === undefined) return undefined;
       const readings = new Map<string, MeterReading>();

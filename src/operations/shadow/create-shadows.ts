@@ -1,16 +1,23 @@
 import type { StoreRef } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { beginShadow, changeShadow, endShadow } from '../../control/placement.ts';
-import { createRecordArchive } from '../../report/record-archive.ts';
+import { createRecordArchive, recordId } from '../../report/record-archive.ts';
 import type { Runtime } from '../../runtime.ts';
 import { type CutOverSteps, createCutOver } from './cut-over.ts';
 import { createDomainShadow, type DomainShadow, type RunningShadow, type ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
 import type { ShadowVerdict } from './figures.ts';
 import { checkCandidate } from './preflight.ts';
-import { reportSummary, SHADOW_REPORTS, shadowReportId } from './report-archive.ts';
 import { shadowReportPage } from './report-page.ts';
-import type { ShadowEvent, ShadowReport, ShadowStatus, ShadowSummary, Shadows } from './shadow.ts';
+import {
+  reportSummary,
+  SHADOW_REPORTS,
+  type ShadowEvent,
+  type ShadowReport,
+  type ShadowStatus,
+  type ShadowSummary,
+  type Shadows,
+} from './shadow.ts';
 import { judge } from './verdict.ts';
 
 interface ShadowsOptions extends Runtime<ShadowEvent> {
@@ -124,8 +131,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       });
       const { shadowed } = domain;
       if (shadowed === undefined) return [domain.name, { domain, follower }];
-      const newId = (): string =>
-        shadowReportId({ domain: domain.name, candidate: 'cut-over', atMs: clock.wallMs(), random });
+      const newId = (): string => recordId({ atMs: clock.wallMs(), words: [domain.name, 'cut-over'], random });
       const steps = createCutOver({ domain, shadowed, follower, newId, clock });
       return [domain.name, { domain, follower, shadowed, steps }];
     }),
@@ -253,7 +259,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const ref = candidateOf(part, candidate);
       // Refused before the candidate is asked anything.
       const nowMs = clock.wallMs();
-      const id = shadowReportId({ domain, candidate, atMs: nowMs, random });
+      const id = recordId({ atMs: nowMs, words: [domain, candidate], random });
       const shadow = { id, candidate: ref, fraction, reads, by, atMs: nowMs, untilMs: nowMs + forMs };
       beginShadow(control.document(), shadow, nowMs);
       checking += 1;
@@ -279,7 +285,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const part = partOf(domain);
       const { control } = part.domain;
       const { placement, shadow } = control.document();
-      if (shadow === undefined || placement?.phase === 'prepared') return shadowedPart(domain).steps.stop(caller);
+      if (shadow === undefined || placement?.phase === 'prepared') return shadowedPart(domain).steps.stop();
       const { id } = shadow;
       const isHere = part.follower.running()?.shadow.id === id;
       await endingHere(id, `stopped by ${caller.by}`, () => control.change((document) => endShadow(document, id)));

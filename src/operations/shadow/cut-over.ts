@@ -25,21 +25,7 @@ import type { Moved, ProcessState, Stopped } from './shadow.ts';
  *    pages are copied. Both are still written, so that the way back loses nothing.
  * 4. **settle**, by an operator: the old store is not used any more.
  */
-export interface CutOverSteps {
-  readonly cutOver: (caller: Caller) => Promise<Omit<Moved, 'report'>>;
-  readonly back: (caller: Caller) => Promise<Moved>;
-  /** Cancels a preparation, settles a committed cut-over, or removes a settled placement. @throws OperationError */
-  readonly stop: (caller: Caller) => Promise<Omit<Stopped, 'report'>>;
-}
-
-interface CutOverOptions {
-  readonly domain: ShadowDomain;
-  readonly shadowed: ShadowedStore;
-  readonly follower: Pick<DomainShadow, 'processes' | 'allConfigured'>;
-  readonly newId: () => string;
-  readonly clock: Clock;
-  readonly acknowledgeMs?: number;
-}
+export type CutOverSteps = ReturnType<typeof createCutOver>;
 
 /** Time for all processes to hear of the preparation (a poll), to connect (seconds) and to say so (a heartbeat). */
 const ACKNOWLEDGE_MS = 15_000;
@@ -51,7 +37,14 @@ const SETTLE_ACKNOWLEDGE_MS = 5000;
 /** Without a heartbeat of a starting process in this time, there is none: the interval of heartbeats, and one more. */
 const SETTLED_FOR_MS = 2000;
 
-export function createCutOver(options: CutOverOptions): CutOverSteps {
+export function createCutOver(options: {
+  readonly domain: ShadowDomain;
+  readonly shadowed: ShadowedStore;
+  readonly follower: Pick<DomainShadow, 'processes' | 'allConfigured'>;
+  readonly newId: () => string;
+  readonly clock: Clock;
+  readonly acknowledgeMs?: number;
+}) {
   const { domain, shadowed, follower, newId, clock, acknowledgeMs = ACKNOWLEDGE_MS } = options;
   const { name, control } = domain;
   const { placed } = shadowed;
@@ -86,7 +79,7 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
     throw new OperationError('no-shadow', `no shadow runs in ${name}: a cut-over goes to the candidate of a shadow`);
   };
 
-  const cutOver: CutOverSteps['cutOver'] = async ({ by }) => {
+  const cutOver = async ({ by }: Caller): Promise<Omit<Moved, 'report'>> => {
     if (!domain.controlElsewhere) {
       throw new OperationError(
         'no-control-store',
@@ -136,7 +129,7 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
     throw new OperationError('no-cut-over', `no cut-over of ${name} is in force that could be reversed`);
   };
 
-  const back: CutOverSteps['back'] = async ({ by }) => {
+  const back = async ({ by }: Caller): Promise<Moved> => {
     const { id: known, active: from, other: to } = committed();
     if (!placed.answers(to.fingerprint)) {
       const words = `${to.name} does not answer this process: the way back would lose every page`;
@@ -154,7 +147,8 @@ export function createCutOver(options: CutOverOptions): CutOverSteps {
     return { domain: name, from, to, preparedMs: 0, processes, configuration: shadowed.configuration(to, from) };
   };
 
-  const stop: CutOverSteps['stop'] = async () => {
+  /** Cancels a preparation, settles a committed cut-over, or removes a settled placement. @throws OperationError */
+  const stop = async (): Promise<Omit<Stopped, 'report'>> => {
     const { placement } = control.document();
     switch (placement?.phase) {
       case undefined:

@@ -23,20 +23,7 @@ export interface ShadowDomain {
 }
 
 /** One domain in this process: it follows the control document, copies, counts, and tells the other processes. */
-export interface DomainShadow {
-  /** The shadow that copies here. */
-  readonly running: () => RunningShadow | undefined;
-  /** Something that an operator must know. */
-  readonly warning: () => string | undefined;
-  /**
-   * The live processes, and whether each has acknowledged the placement of the present document. Undefined: the stores or
-   * the control store do not answer.
-   */
-  readonly processes: () => Promise<readonly ProcessState[] | undefined>;
-  /** Whether every process that acknowledges has this store in its configuration. */
-  readonly allConfigured: (fingerprint: string) => Promise<boolean>;
-  readonly close: () => void;
-}
+export type DomainShadow = ReturnType<typeof createDomainShadow>;
 
 export interface RunningShadow {
   readonly shadow: Shadow;
@@ -78,7 +65,7 @@ interface Running extends RunningShadow {
   changes: { readonly atMs: number; readonly fraction: number; readonly reads: number }[];
 }
 
-export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
+export function createDomainShadow(options: DomainShadowOptions) {
   const { name: domain, control, shadowed, processId, leaseMs, clock, observe, onEnded } = options;
   const { abandonedMs = ABANDONED_MS } = options;
   const placed = shadowed?.placed;
@@ -279,17 +266,24 @@ export function createDomainShadow(options: DomainShadowOptions): DomainShadow {
   follow();
 
   return {
-    running: () => running,
-    warning: () => {
+    /** The shadow that copies here. */
+    running: (): RunningShadow | undefined => running,
+    /** Something that an operator must know. */
+    warning: (): string | undefined => {
       const why = problem();
       return why === undefined ? undefined : `This process does not follow the fleet: ${why}.`;
     },
-    processes: () => {
+    /**
+     * The live processes, and whether each has acknowledged the placement of the present document. Undefined: the stores or
+     * the control store do not answer.
+     */
+    processes: (): Promise<readonly ProcessState[] | undefined> => {
       const { placement, shadow } = control.document();
       const isShadowed = shadow !== undefined && isLive(shadow);
       return heartbeats.processes(placed?.liveIds(), { placement, isShadowed });
     },
-    allConfigured: (fingerprint) => heartbeats.allConfigured(placed?.liveIds(), fingerprint),
+    /** Whether every process that acknowledges has this store in its configuration. */
+    allConfigured: (fingerprint: string): Promise<boolean> => heartbeats.allConfigured(placed?.liveIds(), fingerprint),
     close: () => {
       closed = true;
       clearInterval(timer);

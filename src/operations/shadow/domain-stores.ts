@@ -26,26 +26,21 @@ export interface OperatedStore extends Pick<OpenStore, 'content' | 'holds'> {
   readonly shadowed?: ShadowedStore;
 }
 
-/** All are absent for a domain without a store. */
-interface DomainStores<Raw> {
-  /** The store of the configuration itself: it may keep the control document. */
-  readonly configured?: Raw;
-  /** The store that searches use. */
-  readonly store?: OpenStore;
-  readonly operated?: OperatedStore;
-}
-
 interface DomainStoresOptions<Raw extends OpenStore> {
   readonly open: (domain: string, settings: StoreSettings, observe?: (event: StoreEvent) => void) => Raw | undefined;
   readonly observe: (domain: string, event: StoreEvent) => void;
   readonly clock: Clock;
 }
 
-/** Opens the configured store of a domain; candidates are opened when a shadow or a placement needs them. */
+/**
+ * Opens the configured store of a domain; candidates are opened when a shadow or a placement needs them. `configured` is the store
+ * of the configuration itself, which may keep the control document; `store` is the one that searches use. All are absent for a
+ * domain without a store.
+ */
 export function openDomainStores<Raw extends OpenStore>(
   { name, store: settings, candidates }: DomainSettings,
   { open, observe, clock }: DomainStoresOptions<Raw>,
-): DomainStores<Raw> {
+) {
   const configured = open(name, settings);
   if (configured === undefined || settings.kind === 'none') return {};
   const failures = new Map<string, string>();

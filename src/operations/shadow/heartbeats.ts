@@ -7,23 +7,6 @@ import type { Decoded } from '../../schema/fields.ts';
 import { type Reading, readReading } from './readings.ts';
 import type { ProcessState } from './shadow.ts';
 
-/** The reports of the processes of a domain to each other, through the control store. */
-export interface Heartbeats {
-  readonly send: (beat: Omit<Heartbeat, 'count'>) => Promise<void>;
-  /** The readings of all processes for the shadow of `own`, which is that of this process. Silent ones are left out. */
-  readonly readings: (own: Reading) => Promise<ReadonlyMap<string, Reading>>;
-  /**
-   * The live processes, and whether each follows this placement. Undefined: they are not known, because the stores in use or
-   * the control store do not answer. @param live ids by the heartbeats in the stores in use
-   */
-  readonly processes: (
-    live: ReadonlySet<string> | undefined,
-    asked: Acknowledged,
-  ) => Promise<readonly ProcessState[] | undefined>;
-  /** Whether every live process has this store in its configuration. */
-  readonly allConfigured: (live: ReadonlySet<string> | undefined, fingerprint: string) => Promise<boolean>;
-}
-
 const HEARTBEAT = Type.Object({
   // Rises with each report: the control store keeps the reports of dead processes as long as others report.
   count: Type.Number(),
@@ -58,7 +41,8 @@ const SILENT_MS = 4000;
 /** Maximum length of the words of another process. */
 const MAX_PROBLEM = 300;
 
-export function createShadowHeartbeats({ control, processId, clock }: HeartbeatsOptions): Heartbeats {
+/** The reports of the processes of a domain to each other, through the control store. */
+export function createShadowHeartbeats({ control, processId, clock }: HeartbeatsOptions) {
   let sent = 0;
   /** The time at which each heartbeat was last seen to change. */
   const changes = new Map<string, { readonly count: number; readonly atMs: number }>();
@@ -91,13 +75,14 @@ export function createShadowHeartbeats({ control, processId, clock }: Heartbeats
   };
 
   return {
-    send: async (beat) => {
+    send: async (beat: Omit<Heartbeat, 'count'>) => {
       sent += 1;
       await control.report(`${PREFIX}${processId}`, { count: sent, ...beat } satisfies Heartbeat);
       // Read as often as they are sent: a silent process is known before anyone asks.
       await read();
     },
-    readings: async (own) => {
+    /** The readings of all processes for the shadow of `own`, which is that of this process. Silent ones are left out. */
+    readings: async (own: Reading): Promise<ReadonlyMap<string, Reading>> => {
       const found = await read();
       const others = [...(found ?? [])].flatMap(([id, { reading }]): [string, Reading][] => {
         const known = silentMs(id) > SILENT_MS ? undefined : readReading(reading, own.shadow);
@@ -105,12 +90,17 @@ export function createShadowHeartbeats({ control, processId, clock }: Heartbeats
       });
       return new Map([...others, [processId, own]]);
     },
-    processes: async (live, asked) => {
+    /**
+     * The live processes, and whether each follows this placement. Undefined: they are not known, because the stores in use or
+     * the control store do not answer. @param live ids by the heartbeats in the stores in use
+     */
+    processes: async (live: ReadonlySet<string> | undefined, asked: Acknowledged) => {
       const found = await read();
       if (found === undefined || live === undefined) return undefined;
       return allIds(found, live).map((id) => stateOf(id, found.get(id), { ...asked, silentMs: silentMs(id) }));
     },
-    allConfigured: async (live, fingerprint) => {
+    /** Whether every live process has this store in its configuration. */
+    allConfigured: async (live: ReadonlySet<string> | undefined, fingerprint: string): Promise<boolean> => {
       const found = await read();
       if (found === undefined || live === undefined) return false;
       return allIds(found, live).every((id) => found.get(id)?.configured === fingerprint);

@@ -11,37 +11,7 @@ import type { ShadowEvent } from './shadow.ts';
  * Sends copies of the reads and writes of sampled keys to the candidate, and compares the answers. Nothing here is on the way
  * of a reply: a copy waits in a bounded queue, which is served between other work.
  */
-export interface Mirror {
-  readonly candidate: StoreRef;
-  /** Whether the key of a stored name is sampled: by its hash alone, so that a sampled key is always sampled. */
-  readonly samples: (name: string) => boolean;
-  /** A read that the primary has answered. A value must not change afterwards. `durationMs`: undefined for one of a batch. */
-  readonly noteRead: (name: string, read: StoreRead, durationMs: number | undefined) => void;
-  /** `isDirect`: the candidate was written too, so this write is not copied, and older ones that wait are given up. */
-  readonly noteWrite: (item: SeedItem, written: StoreWrite, isDirect: boolean) => void;
-  /** A larger fraction contains the keys of a smaller one. */
-  readonly change: (fraction: number, reads: number) => void;
-  readonly isPaused: () => boolean;
-  /** Before this call no key is sampled: the candidate is still connecting. */
-  readonly begin: () => void;
-  readonly close: () => void;
-}
-
-interface MirrorOptions {
-  readonly domain: string;
-  readonly candidate: StoreRef;
-  readonly store: Pick<Store, 'read' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
-  readonly primary: Pick<StoreContent, 'lifeMs'>;
-  readonly fraction: number;
-  readonly reads: number;
-  /** The deadline of a read, as of the primary's. */
-  readonly deadlineMs: number;
-  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
-  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
-  readonly tally: ShadowTally;
-  readonly clock: Clock;
-  readonly observe: (event: ShadowEvent) => void;
-}
+export type Mirror = ReturnType<typeof createMirror>;
 
 /** Copies that wait, of all kinds, and the bytes that they hold. */
 const MAX_WAITING = 10_000;
@@ -90,7 +60,21 @@ interface Copy {
   readonly dueAtMs: number;
 }
 
-export function createMirror(options: MirrorOptions): Mirror {
+export function createMirror(options: {
+  readonly domain: string;
+  readonly candidate: StoreRef;
+  readonly store: Pick<Store, 'read' | 'write' | 'seedMany'> & { readonly content: Pick<StoreContent, 'lifeMs'> };
+  readonly primary: Pick<StoreContent, 'lifeMs'>;
+  readonly fraction: number;
+  readonly reads: number;
+  /** The deadline of a read, as of the primary's. */
+  readonly deadlineMs: number;
+  /** The delay of the event loop, and the delay above which only searches in memory are answered. */
+  readonly loopDelay: () => { readonly loopDelayMs: number; readonly maxLoopDelayMs: number };
+  readonly tally: ShadowTally;
+  readonly clock: Clock;
+  readonly observe: (event: ShadowEvent) => void;
+}) {
   const { domain, candidate, store, primary, deadlineMs, loopDelay, tally, clock, observe } = options;
   let threshold = options.fraction * HASHES;
   let reads = options.reads;
@@ -300,8 +284,10 @@ export function createMirror(options: MirrorOptions): Mirror {
 
   return {
     candidate,
+    /** Whether the key of a stored name is sampled: by its hash alone, so that a sampled key is always sampled. */
     samples,
-    noteRead: (name, read, durationMs) => {
+    /** A read that the primary has answered. A value must not change afterwards. `durationMs`: undefined for one of a batch. */
+    noteRead: (name: string, read: StoreRead, durationMs: number | undefined) => {
       if (closed || pauses('read')) return;
       const nowMs = clock.monotonicMs();
       const value = read.kind === 'value' ? read.value : undefined;
@@ -319,18 +305,21 @@ export function createMirror(options: MirrorOptions): Mirror {
         enqueue(at, { item: { name }, read: { first: false, answered: false }, dueAtMs });
       }
     },
-    noteWrite: (item, written, isDirect) => {
+    /** `isDirect`: the candidate was written too, so this write is not copied, and older ones that wait are given up. */
+    noteWrite: (item: SeedItem, written: StoreWrite, isDirect: boolean) => {
       if (closed || !samples(item.name)) return;
       const dueAtMs = clock.monotonicMs();
       noteWritten(item.name, dueAtMs);
       if (isDirect || pauses('write')) return;
       if (enqueue(0, { item, dueAtMs })) tally.write('primary', written);
     },
-    change: (fraction, copies) => {
+    /** A larger fraction contains the keys of a smaller one. */
+    change: (fraction: number, copies: number) => {
       threshold = fraction * HASHES;
       reads = copies;
     },
     isPaused,
+    /** Before this call no key is sampled: the candidate is still connecting. */
     begin: () => {
       begun = true;
     },

@@ -34,31 +34,7 @@ export interface DeclaredStore {
  * read every page that the others write. A lease is held in the active store of its process, so while there is another store, a
  * process that has taken a lease looks whether the other one holds a lease too, and waits if it does.
  */
-export interface PlacedStore extends OpenStore {
-  /** As `content`, which is that of the active store, over the nodes of every store that is written: for erasures. */
-  readonly everywhere: StoreContent;
-  /** Follows the placement of the control document. False: this process does not declare a store that it names. */
-  readonly follow: (placement: Placement | undefined) => boolean;
-  /** Whether the control store has been silent for a lease time: both stores are then read and written. */
-  readonly setIsolated: (isolated: boolean) => void;
-  readonly isIsolated: () => boolean;
-  /** Copies go to it. Undefined: there is no shadow. */
-  readonly setMirror: (mirror: Mirror | undefined) => void;
-  readonly active: () => StoreRef;
-  readonly other: () => StoreRef | undefined;
-  /** The open store, opened when it was not. Undefined: it is not declared here. */
-  readonly opened: (fingerprint: string) => OpenStore | undefined;
-  /** The stores in use of which a node is not connected, or no node is known. */
-  readonly away: () => readonly StoreRef[];
-  /** Whether a node of the store is connected, and its breaker closed. */
-  readonly answers: (fingerprint: string) => boolean;
-  /** Whether at least one node of the store is known here. */
-  readonly reaches: (fingerprint: string) => boolean;
-  /** Closes the candidates that are neither active nor other nor get copies. */
-  readonly releaseUnused: () => void;
-  /** Ids of the processes that live by the heartbeats of the stores in use; undefined until one of them has answered. */
-  readonly liveIds: () => ReadonlySet<string> | undefined;
-}
+export type PlacedStore = ReturnType<typeof createPlacedStore>;
 
 interface PlacedStoreOptions {
   readonly configured: DeclaredStore;
@@ -86,7 +62,7 @@ const MAX_COPIED_BYTES = 2 ** 20;
 /** A count of live processes is forgotten after this time. */
 const BEAT_KEPT_MS = 5000;
 
-export function createPlacedStore({ configured, candidates, clock }: PlacedStoreOptions): PlacedStore {
+export function createPlacedStore({ configured, candidates, clock }: PlacedStoreOptions) {
   const declared = new Map([configured, ...candidates].map((one) => [one.ref.fingerprint, one]));
   const open = new Map<string, Opened>();
   /** The store in which each lease of this process was taken. Every lease ends, so the map is bounded by the loads. */
@@ -261,7 +237,7 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
   const isWritten = (one: Opened): boolean =>
     inUse().includes(one) || one.ref.fingerprint === mirror?.candidate.fingerprint;
 
-  return {
+  const commands: Store = {
     read,
     readMany,
     write: async (name, value, ttlMs) => {
@@ -297,13 +273,18 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
       closed = true;
       await Promise.all([...open.values()].map(({ store }) => store.close()));
     },
+  };
+  return {
+    ...commands,
     content,
+    /** As `content`, which is that of the active store, over the nodes of every store that is written: for erasures. */
     everywhere: {
       ...content,
       nodes: () => [...open.values()].filter(isWritten).flatMap(({ store }) => store.content.nodes()),
     },
-    holds: (name) => route.active.store.holds(name),
-    follow: (placement) => {
+    holds: (name: string) => route.active.store.holds(name),
+    /** Follows the placement of the control document. False: this process does not declare a store that it names. */
+    follow: (placement: Placement | undefined): boolean => {
       const active = placement === undefined ? first : openedAs(placement.active);
       const other = placement?.other === undefined ? undefined : openedAs(placement.other);
       if (active === undefined || (placement?.other !== undefined && other === undefined)) return false;
@@ -311,23 +292,30 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
       if (!isSame) route = { active, other, phase: placement?.phase };
       return true;
     },
-    setIsolated: (next) => {
+    /** Whether the control store has been silent for a lease time: both stores are then read and written. */
+    setIsolated: (next: boolean) => {
       isolated = next;
     },
-    isIsolated: () => isolated,
-    setMirror: (next) => {
+    isIsolated: (): boolean => isolated,
+    /** Copies go to it. Undefined: there is no shadow. */
+    setMirror: (next: Mirror | undefined) => {
       mirror = next;
     },
-    active: () => route.active.ref,
-    other: () => route.other?.ref,
-    opened: (fingerprint) => openedAs({ fingerprint })?.store,
-    away: () => inUse().flatMap(({ ref, store }) => (isConnected(store) ? [] : [ref])),
-    answers: (fingerprint) =>
+    active: (): StoreRef => route.active.ref,
+    other: (): StoreRef | undefined => route.other?.ref,
+    /** The open store, opened when it was not. Undefined: it is not declared here. */
+    opened: (fingerprint: string): OpenStore | undefined => openedAs({ fingerprint })?.store,
+    /** The stores in use of which a node is not connected, or no node is known. */
+    away: (): readonly StoreRef[] => inUse().flatMap(({ ref, store }) => (isConnected(store) ? [] : [ref])),
+    /** Whether a node of the store is connected, and its breaker closed. */
+    answers: (fingerprint: string): boolean =>
       open
         .get(fingerprint)
         ?.store.nodes()
         .some(({ connected, breaker }) => connected && breaker === 'closed') === true,
-    reaches: (fingerprint) => (open.get(fingerprint)?.store.content.nodes().length ?? 0) > 0,
+    /** Whether at least one node of the store is known here. */
+    reaches: (fingerprint: string): boolean => (open.get(fingerprint)?.store.content.nodes().length ?? 0) > 0,
+    /** Closes the candidates that are neither active nor other nor get copies. */
     releaseUnused: () => {
       for (const [fingerprint, one] of open) {
         if (one === first || isWritten(one)) continue;
@@ -335,7 +323,8 @@ export function createPlacedStore({ configured, candidates, clock }: PlacedStore
         void one.store.close();
       }
     },
-    liveIds: () => {
+    /** Ids of the processes that live by the heartbeats of the stores in use; undefined until one of them has answered. */
+    liveIds: (): ReadonlySet<string> | undefined => {
       const nowMs = clock.monotonicMs();
       const recent = inUse().flatMap(({ ref }) => beats.get(ref.fingerprint) ?? []);
       const counted = recent.filter(({ atMs }) => nowMs - atMs < BEAT_KEPT_MS);

@@ -7,17 +7,6 @@ import { type StoreContent, StoreUnreachable } from '../flush/content.ts';
 import { isConnected, type OpenStore } from './placed-store.ts';
 import { infoText, parseInfo } from './server-figures.ts';
 
-interface PreflightOptions {
-  readonly domain: string;
-  readonly ref: StoreRef;
-  readonly candidate: Pick<OpenStore, 'nodes' | 'content'>;
-  readonly primary: Pick<OpenStore, 'content'>;
-  readonly fraction: number;
-  readonly lastFailure: () => string | undefined;
-  readonly clock: Clock;
-  readonly connectMs?: number;
-}
-
 /** Time for the connections of a candidate that was not open before. */
 const CONNECT_MS = 5000;
 /** Names per node that are looked through for entries of other versions. */
@@ -35,7 +24,16 @@ interface NodeFacts {
 /**
  * Checks a candidate before anything is copied: it only reads. @throws OperationError candidate-unfit, which names the fault
  */
-export async function checkCandidate(options: PreflightOptions): Promise<void> {
+export async function checkCandidate(options: {
+  readonly domain: string;
+  readonly ref: StoreRef;
+  readonly candidate: Pick<OpenStore, 'nodes' | 'content'>;
+  readonly primary: Pick<OpenStore, 'content'>;
+  readonly fraction: number;
+  readonly lastFailure: () => string | undefined;
+  readonly clock: Clock;
+  readonly connectMs?: number;
+}): Promise<void> {
   const { domain, ref, candidate, primary, fraction, lastFailure, clock, connectMs = CONNECT_MS } = options;
   const unfit = (words: string): OperationError =>
     new OperationError(

@@ -28,7 +28,6 @@ const SIDE_READING = Type.Object({
   errors: list(FAULTS.length),
   durations: list(BOUNDS_MS.length + 1),
 });
-export type SideReading = Decoded<typeof SIDE_READING>;
 
 const AGREEMENTS = ['compared', 'equal', 'older', 'newer', 'wrong', 'missing', 'surplus', 'lifeSamples'] as const;
 const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;
@@ -57,52 +56,20 @@ export function readReading(value: unknown, shadow: string): Reading | undefined
 }
 
 /** Counts what the mirror sees. */
-export interface ShadowTally {
-  /** `durationMs`: undefined when the read was one of a batch. */
-  readonly read: (
-    side: 'primary' | 'candidate',
-    read: StoreRead,
-    durationMs: number | undefined,
-    isFirst: boolean,
-  ) => void;
-  readonly write: (side: 'primary' | 'candidate', write: StoreWrite) => void;
-  readonly agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => void;
-  readonly lifeDrift: (ms: number) => void;
-  readonly copy: (what: (typeof COPIES)[number], count?: number) => void;
-  readonly reading: () => Reading;
-}
+export type ShadowTally = ReturnType<typeof createShadowTally>;
 
-interface SideCounts {
-  reads: number;
-  compared: number;
-  hits: number;
-  writes: number;
-  errors: number[];
-  durations: number[];
-}
-
-const newSide = (): SideCounts => ({
-  reads: 0,
-  compared: 0,
-  hits: 0,
-  writes: 0,
-  errors: FAULTS.map(() => 0),
-  durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
-});
-
-export function createShadowTally(shadow: string): ShadowTally {
-  const sides = { primary: newSide(), candidate: newSide() };
-  const agreement = zeros(AGREEMENTS);
-  const copying = zeros(COPIES);
+export function createShadowTally(shadow: string) {
+  const counts = newCounts();
+  const { agreement, copying } = counts;
   const wrongKeys: string[] = [];
-  const drift = { sumMs: 0, maxMs: 0 };
   const error = (side: SideCounts, fault: string): void => {
     const at = FAULTS.indexOf(fault as FaultName);
     if (at >= 0) side.errors[at] = (side.errors[at] ?? 0) + 1;
   };
   return {
-    read: (name, read, durationMs, isFirst) => {
-      const side = sides[name];
+    /** `durationMs`: undefined when the read was one of a batch. */
+    read: (name: 'primary' | 'candidate', read: StoreRead, durationMs: number | undefined, isFirst: boolean) => {
+      const side = counts[name];
       side.reads += 1;
       // A refusal in no time says nothing about the server's speed.
       const isTimed = read.kind !== 'fault' || read.fault === 'store-slow';
@@ -116,44 +83,47 @@ export function createShadowTally(shadow: string): ShadowTally {
         if (read.kind === 'value') side.hits += 1;
       }
     },
-    write: (name, write) => {
-      const side = sides[name];
+    write: (name: 'primary' | 'candidate', write: StoreWrite) => {
+      const side = counts[name];
       side.writes += 1;
       if (write.kind === 'dropped') error(side, write.fault);
     },
-    agreed: (result, key) => {
+    agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => {
       agreement.compared += 1;
       agreement[result] += 1;
       if (result === 'wrong' && wrongKeys.length < MAX_WRONG_KEYS && !wrongKeys.includes(key)) wrongKeys.push(key);
     },
-    lifeDrift: (ms) => {
+    lifeDrift: (ms: number) => {
       agreement.lifeSamples += 1;
-      drift.sumMs += ms;
-      drift.maxMs = Math.max(drift.maxMs, ms);
+      counts.lifeDriftSumMs += ms;
+      counts.lifeDriftMaxMs = Math.max(counts.lifeDriftMaxMs, ms);
     },
-    copy: (what, count = 1) => {
+    copy: (what: (typeof COPIES)[number], count = 1) => {
       copying[what] += count;
     },
-    reading: () => ({
-      shadow,
-      primary: copyOf(sides.primary),
-      candidate: copyOf(sides.candidate),
-      agreement: { ...agreement },
-      lifeDriftSumMs: drift.sumMs,
-      lifeDriftMaxMs: drift.maxMs,
-      copying: { ...copying },
-      wrongKeys: [...wrongKeys],
-    }),
+    reading: (): Reading => structuredClone({ shadow, ...counts, wrongKeys }),
   };
 }
 
-function zeros<const Name extends string>(names: readonly Name[]): Record<Name, number> {
-  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-}
-
-function copyOf(side: SideCounts): SideReading {
-  return { ...side, errors: [...side.errors], durations: [...side.durations] };
-}
+const zeros = <const Name extends string>(names: readonly Name[]): Record<Name, number> =>
+  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
+const newSide = () => ({
+  reads: 0,
+  compared: 0,
+  hits: 0,
+  writes: 0,
+  errors: FAULTS.map(() => 0),
+  durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
+});
+type SideCounts = ReturnType<typeof newSide>;
+const newCounts = () => ({
+  primary: newSide(),
+  candidate: newSide(),
+  agreement: zeros(AGREEMENTS),
+  lifeDriftSumMs: 0,
+  lifeDriftMaxMs: 0,
+  copying: zeros(COPIES),
+});
 
 /** The index of the first bound that is not below the duration. */
 function bucketOf(durationMs: number): number {
@@ -174,54 +144,35 @@ export interface Interval {
 
 /** @param before absent: the process began with the interval */
 export function grownBetween(before: Reading | undefined, after: Reading): Interval['grown'] {
-  const less = (now: number, then: number | undefined): number => Math.max(0, now - (then ?? 0));
-  const listLess = (now: readonly number[], then: readonly number[] | undefined): number[] =>
-    now.map((each, at) => less(each, then?.[at]));
-  const recordLess = <Name extends string>(
-    now: Readonly<Record<Name, number>>,
-    then: Readonly<Record<Name, number>> | undefined,
-  ) =>
-    Object.fromEntries(
-      Object.entries<number>(now).map(([name, each]) => [name, less(each, then?.[name as Name])]),
-    ) as Record<Name, number>;
-  const sideLess = (now: SideReading, then: SideReading | undefined): SideReading => ({
-    reads: less(now.reads, then?.reads),
-    compared: less(now.compared, then?.compared),
-    hits: less(now.hits, then?.hits),
-    writes: less(now.writes, then?.writes),
-    errors: listLess(now.errors, then?.errors),
-    durations: listLess(now.durations, then?.durations),
-  });
-  return {
-    primary: sideLess(after.primary, before?.primary),
-    candidate: sideLess(after.candidate, before?.candidate),
-    agreement: recordLess(after.agreement, before?.agreement),
-    copying: recordLess(after.copying, before?.copying),
-    lifeDriftSumMs: less(after.lifeDriftSumMs, before?.lifeDriftSumMs),
-    lifeDriftMaxMs: after.lifeDriftMaxMs,
-  };
+  const { shadow: _, wrongKeys: __, ...counts } = after;
+  const grown = joined(counts, before, (now, then) => Math.max(0, now - then));
+  return { ...grown, lifeDriftMaxMs: after.lifeDriftMaxMs };
 }
 
 export function addGrown(all: readonly Interval['grown'][]): Interval['grown'] {
-  const sum = (of: (one: Interval['grown']) => number): number => all.reduce((total, one) => total + of(one), 0);
-  const side = (name: 'primary' | 'candidate'): SideReading => ({
-    reads: sum((one) => one[name].reads),
-    compared: sum((one) => one[name].compared),
-    hits: sum((one) => one[name].hits),
-    writes: sum((one) => one[name].writes),
-    errors: FAULTS.map((_, at) => sum((one) => one[name].errors[at] ?? 0)),
-    durations: [...BOUNDS_MS, 0].map((_, at) => sum((one) => one[name].durations[at] ?? 0)),
-  });
-  return {
-    primary: side('primary'),
-    candidate: side('candidate'),
-    agreement: Object.fromEntries(
-      AGREEMENTS.map((name) => [name, sum((one) => one.agreement[name])]),
-    ) as Reading['agreement'],
-    copying: Object.fromEntries(COPIES.map((name) => [name, sum((one) => one.copying[name])])) as Reading['copying'],
-    lifeDriftSumMs: sum((one) => one.lifeDriftSumMs),
-    lifeDriftMaxMs: all.reduce((most, one) => Math.max(most, one.lifeDriftMaxMs), 0),
-  };
+  return all.reduce<Interval['grown']>((total, one) => {
+    const sums = joined(one, total, (count, sum) => count + sum);
+    return { ...sums, lifeDriftMaxMs: Math.max(total.lifeDriftMaxMs, one.lifeDriftMaxMs) };
+  }, newCounts());
+}
+
+/**
+ * The numbers at the same places of two trees of counts, joined; a number that `right` lacks is 0. Members that are no counts, of
+ * a process of another version, stay as they are.
+ */
+function joined<Counts>(
+  left: Counts,
+  right: Counts | undefined,
+  join: (left: number, right: number) => number,
+): Counts {
+  if (typeof left === 'number') return join(left, Number(right ?? 0)) as Counts;
+  if (Array.isArray(left)) {
+    const others: readonly unknown[] = Array.isArray(right) ? right : [];
+    return left.map((each, at) => joined(each, others[at], join)) as Counts;
+  }
+  if (typeof left !== 'object' || left === null) return left;
+  const members = Object.entries(left).map(([name, each]) => [name, joined(each, right?.[name as keyof Counts], join)]);
+  return Object.fromEntries(members);
 }
 
 /** The figures of these intervals together; they follow each other. */
@@ -249,7 +200,7 @@ export function comparisonOf(intervals: readonly Interval[]): ShadowFigures {
   };
 }
 
-function sideFigures({ reads, compared, hits, writes, errors, durations }: SideReading, seconds: number): Side {
+function sideFigures({ reads, compared, hits, writes, errors, durations }: Reading['primary'], seconds: number): Side {
   const failed = errors.reduce((sum, each) => sum + each, 0);
   const all = reads + writes;
   return {

@@ -5,25 +5,7 @@ import { addGrown, comparisonOf, grownBetween, type Interval, MAX_WRONG_KEYS, ty
 import { addCounters, readServers, type ServerInterval, type ServerReading, serversBetween } from './server-figures.ts';
 
 /** The curves of one shadow: what all processes counted, and what the servers of both sides say, interval by interval. */
-export interface Recorder {
-  readonly samples: () => readonly ShadowSample[];
-  /** True figures between two times since the start of the shadow; percentiles come from the joined histograms. */
-  readonly between: (fromMs: number, toMs: number) => ShadowFigures;
-  readonly total: () => ShadowFigures;
-  readonly wrongKeys: () => readonly string[];
-  readonly close: () => void;
-}
-
-interface RecorderOptions {
-  /** Monotonic time of the start of the shadow, as far as this process knows. */
-  readonly startedMs: number;
-  /** The readings by process id: this one, and those of the others that are known now. */
-  readonly readings: () => Promise<ReadonlyMap<string, Reading>>;
-  readonly primary: () => Pick<OpenStore, 'content'>;
-  readonly candidate: Pick<OpenStore, 'content'>;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly intervalMs?: number;
-}
+export type Recorder = ReturnType<typeof createRecorder>;
 
 const INTERVAL_MS = 2000;
 /**
@@ -35,7 +17,16 @@ const MAX_INTERVALS = 900;
 /** Processes that have ended or are silent. */
 const MAX_REMEMBERED = 256;
 
-export function createRecorder(options: RecorderOptions): Recorder {
+export function createRecorder(options: {
+  /** Monotonic time of the start of the shadow, as far as this process knows. */
+  readonly startedMs: number;
+  /** The readings by process id: this one, and those of the others that are known now. */
+  readonly readings: () => Promise<ReadonlyMap<string, Reading>>;
+  readonly primary: () => Pick<OpenStore, 'content'>;
+  readonly candidate: Pick<OpenStore, 'content'>;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly intervalMs?: number;
+}) {
   const { startedMs, readings, primary, candidate, clock, intervalMs = INTERVAL_MS } = options;
   let intervals: Interval[] = [];
   let resolutionMs = intervalMs;
@@ -98,10 +89,12 @@ export function createRecorder(options: RecorderOptions): Recorder {
   recordForever();
 
   return {
-    samples: () => intervals.map(sampleOf),
-    between: (fromMs, toMs) => comparisonOf(intervals.filter(({ atMs }) => atMs > fromMs && atMs <= toMs)),
-    total: () => comparisonOf(intervals),
-    wrongKeys: () => [...wrong],
+    samples: (): readonly ShadowSample[] => intervals.map(sampleOf),
+    /** True figures between two times since the start of the shadow; percentiles come from the joined histograms. */
+    between: (fromMs: number, toMs: number) =>
+      comparisonOf(intervals.filter(({ atMs }) => atMs > fromMs && atMs <= toMs)),
+    total: (): ShadowFigures => comparisonOf(intervals),
+    wrongKeys: (): readonly string[] => [...wrong],
     close: () => {
       closed = true;
       clearTimeout(timer);

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import type { Caller } from '../../control/control.ts';
 import { PLACEMENT_PHASES, type Placement } from '../../control/document.ts';
-import { amount, type Decoded, oneOf, wallTime } from '../../schema/fields.ts';
+import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
+import { amount, type Decoded, oneOf, share, wallTime } from '../../schema/fields.ts';
 import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT, type ShadowSample } from './figures.ts';
 
 /**
@@ -58,11 +59,7 @@ export interface StartShadow {
   readonly forMs: number;
 }
 
-export interface ChangeShadow {
-  readonly domain: string;
-  readonly fraction?: number;
-  readonly reads?: number;
-}
+export type ChangeShadow = Pick<StartShadow, 'domain'> & Partial<Pick<StartShadow, 'fraction' | 'reads'>>;
 
 export interface CutOverRequest {
   readonly domain: string;
@@ -72,9 +69,14 @@ export interface CutOverRequest {
   readonly forMs: number;
 }
 
+/** The bounds of a report protect every reader, because its file may be damaged or of another version. */
+const name = (description?: string) => Type.String({ maxLength: 300, description });
+/** More samples than a recorder keeps. */
+const MAX_SAMPLES = 2000;
+
 const STORE = Type.Object({
-  name: Type.String({ description: 'Its name in the configuration.' }),
-  fingerprint: Type.String({ description: 'Two processes mean the same store when these are equal.' }),
+  name: name('Its name in the configuration.'),
+  fingerprint: name('Two processes mean the same store when these are equal.'),
 });
 
 const SHADOW = Type.Object({
@@ -121,7 +123,7 @@ export type ProcessState = Decoded<typeof PROCESS>;
 const processes = Type.Array(PROCESS, { description: 'Live processes of the domain.' });
 const configuration = Type.String({ description: 'YAML: the part of the configuration files that must be changed.' });
 /** At most 20. */
-const wrongKeys = Type.Array(Type.String(), { description: 'Some keys whose values were wrong; keys only.' });
+const wrongKeys = Type.Array(name(), { maxItems: 256, description: 'Some keys whose values were wrong; keys only.' });
 
 export const SHADOW_STATUS = Type.Object({
   ...SHADOW_SUMMARY.properties,
@@ -155,15 +157,15 @@ export const SHADOW_MOVED = Type.Object({
 export type Moved = Decoded<typeof SHADOW_MOVED>;
 
 export const SHADOW_REPORT_SUMMARY = Type.Object({
-  id: Type.String(),
-  domain: Type.String(),
+  id: Type.String({ pattern: RECORD_ID.source }),
+  domain: name(),
   primary: STORE,
   candidate: STORE,
-  by: Type.String(),
-  startedAtMs: wallTime(),
-  endedAtMs: wallTime(),
+  by: name(),
+  startedAtMs: recordTime(),
+  endedAtMs: recordTime(),
   // `stopped by NAME`, `expired`, `cut-over by NAME`, `process stopped`.
-  ended: Type.String({ description: 'Why it ended.' }),
+  ended: Type.String({ maxLength: 4000, description: 'Why it ended.' }),
   verdict: SHADOW_VERDICT,
 });
 export type ReportSummary = Decoded<typeof SHADOW_REPORT_SUMMARY>;
@@ -171,14 +173,22 @@ export type ReportSummary = Decoded<typeof SHADOW_REPORT_SUMMARY>;
 /** A kept comparison. */
 export const SHADOW_REPORT = Type.Object({
   ...SHADOW_REPORT_SUMMARY.properties,
-  changes: Type.Array(Type.Object({ atMs: amount(), fraction: Type.Number(), reads: Type.Integer() }), {
+  changes: Type.Array(Type.Object({ atMs: amount(), fraction: share(), reads: amount() }), {
+    maxItems: 10_000,
     description: 'Fraction and reads from each time on; milliseconds since the start.',
   }),
-  samples: Type.Array(SHADOW_SAMPLE),
+  samples: Type.Array(SHADOW_SAMPLE, { maxItems: MAX_SAMPLES }),
   total: SHADOW_FIGURES,
   wrongKeys,
 });
 export type ShadowReport = Decoded<typeof SHADOW_REPORT>;
+
+export const SHADOW_REPORTS = createRecordReader(SHADOW_REPORT, 'report', 'a shadow');
+
+export function reportSummary(report: ShadowReport): ReportSummary {
+  const { samples: _, total: __, changes: ___, wrongKeys: ____, ...summary } = report;
+  return summary;
+}
 
 /** The events of this room, for metrics, log and audit. */
 export type ShadowEvent =

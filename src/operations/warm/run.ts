@@ -12,14 +12,7 @@ export interface WarmDomain<Prepared> {
 }
 
 /** One warm-up. */
-export interface WarmRun {
-  readonly look: () => WarmUp;
-  /** Takes as many lines as fit and returns their number. `last`: no more lines follow when all of these are taken. */
-  readonly take: (lines: readonly string[], last: boolean) => number;
-  readonly takesMore: () => boolean;
-  readonly isOver: () => boolean;
-  readonly stop: (detail?: string) => void;
-}
+export type WarmRun = ReturnType<typeof createWarmRun>;
 
 interface WarmRunOptions<Prepared> {
   readonly id: string;
@@ -40,7 +33,7 @@ const UNFED_MS = 300_000;
 /** Maximum number of queries begun in one turn of the event loop. */
 const SLICE = 32;
 
-export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): WarmRun {
+export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>) {
   const { id, request, domain, maxWaiting, clock, onEnd } = options;
   const pace = createPace(request.maxPerSecond, clock);
   const progress = createSettlements();
@@ -142,7 +135,8 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
   next();
   return {
     look,
-    take: (given, last) => {
+    /** Takes as many lines as fit and returns their number. `last`: no more lines follow when all of these are taken. */
+    take: (given: readonly string[], last: boolean): number => {
       if (ended !== undefined || isLast) return 0;
       const room = maxWaiting - (progress.taken() - progress.counts().settled);
       const taken = given.slice(0, Math.max(0, room));
@@ -153,28 +147,10 @@ export function createWarmRun<Prepared>(options: WarmRunOptions<Prepared>): Warm
       next();
       return taken.length;
     },
-    takesMore: () => ended === undefined && !isLast,
-    isOver: () => ended !== undefined,
-    stop: (detail) => end('stopped', detail),
+    takesMore: (): boolean => ended === undefined && !isLast,
+    isOver: (): boolean => ended !== undefined,
+    stop: (detail?: string) => end('stopped', detail),
   };
-}
-
-/** A token bucket with a back-off: never faster than the rate, and paused after the engine refused a query. */
-interface Pace {
-  /** Takes a token when a query may begin now. */
-  readonly pass: () => boolean;
-  /** The page was in the cache, so the engine was not called: most of the token is given back. */
-  readonly refund: () => void;
-  /** The page was computed: the engine works. */
-  readonly succeeded: () => void;
-  /** The query was shed, or failed. */
-  readonly refused: () => void;
-  /** Time until a query may begin; 0: now. */
-  readonly waitMs: () => number;
-  /** Paused after a refusal. */
-  readonly isPausing: () => boolean;
-  /** Refused since the last computed page: queries go one at a time until the engine works again. */
-  readonly isProbing: () => boolean;
 }
 
 /** Capacity of the bucket: the burst that is allowed after an idle time. */
@@ -188,7 +164,8 @@ const CACHED_COST = 0.1;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 8000;
 
-function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>): Pace {
+/** A token bucket with a back-off: never faster than the rate, and paused after the engine refused a query. */
+function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>) {
   const burst = Math.max(1, maxPerSecond * BURST_SECONDS);
   let tokens = 1;
   let filledMs = clock.monotonicMs();
@@ -203,43 +180,39 @@ function createPace(maxPerSecond: number, clock: Pick<Clock, 'monotonicMs'>): Pa
   const isPausing = (): boolean => clock.monotonicMs() < pausedUntilMs;
 
   return {
+    /** Paused after a refusal. */
     isPausing,
-    isProbing: () => pauseMs > FIRST_PAUSE_MS,
-    pass: () => {
+    /** Refused since the last computed page: queries go one at a time until the engine works again. */
+    isProbing: (): boolean => pauseMs > FIRST_PAUSE_MS,
+    /** Takes a token when a query may begin now. */
+    pass: (): boolean => {
       fill();
       if (tokens < 1 || isPausing()) return false;
       tokens -= 1;
       return true;
     },
+    /** The page was in the cache, so the engine was not called: most of the token is given back. */
     refund: () => {
       tokens = Math.min(burst, tokens + 1 - CACHED_COST);
     },
+    /** The page was computed: the engine works. */
     succeeded: () => {
       pauseMs = FIRST_PAUSE_MS;
     },
+    /** The query was shed, or failed. */
     refused: () => {
       // Refusals of queries that ran at the same time count as one.
       if (isPausing()) return;
       pausedUntilMs = clock.monotonicMs() + pauseMs;
       pauseMs = Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
     },
-    waitMs: () => {
+    /** Time until a query may begin; 0: now. */
+    waitMs: (): number => {
       fill();
       const tokenMs = ((1 - tokens) * 1000) / maxPerSecond;
       return Math.max(0, tokenMs, pausedUntilMs - clock.monotonicMs());
     },
   };
-}
-
-/** The queries of one warm-up that have not begun. The caller bounds their number. */
-interface WarmQueue {
-  readonly add: (lines: readonly string[]) => void;
-  /** Adds a query for its second attempt, not before `dueMs`. */
-  readonly addAgain: (query: Query, dueMs: number) => void;
-  readonly take: (nowMs: number) => Query | undefined;
-  /** Time until a query can be taken; undefined: there is none. */
-  readonly dueInMs: (nowMs: number) => number | undefined;
-  readonly clear: () => void;
 }
 
 interface Query {
@@ -253,7 +226,8 @@ interface Query {
 /** Longer than any search may be. With the bound on queries it also bounds the memory. */
 const MAX_LINE_CHARACTERS = 4096;
 
-function createWarmQueue(): WarmQueue {
+/** The queries of one warm-up that have not begun. The caller bounds their number. */
+function createWarmQueue() {
   const lines: (string | undefined)[] = [];
   let nextLine = 0;
   let nextIndex = 0;
@@ -268,20 +242,22 @@ function createWarmQueue(): WarmQueue {
   };
 
   return {
-    add: (given) => {
+    add: (given: readonly string[]) => {
       lines.splice(0, nextLine);
       nextLine = 0;
       for (const line of given) lines.push(line.length > MAX_LINE_CHARACTERS ? undefined : line);
     },
-    addAgain: (query, dueMs) => {
+    /** Adds a query for its second attempt, not before `dueMs`. */
+    addAgain: (query: Query, dueMs: number) => {
       again.push({ query: { ...query, isSecond: true }, dueMs });
     },
-    take: (nowMs) => {
+    take: (nowMs: number): Query | undefined => {
       const [first] = again;
       if (first !== undefined && first.dueMs <= nowMs) return again.shift()?.query;
       return nextLine < lines.length ? takeLine() : undefined;
     },
-    dueInMs: (nowMs) => {
+    /** Time until a query can be taken; undefined: there is none. */
+    dueInMs: (nowMs: number): number | undefined => {
       if (nextLine < lines.length) return 0;
       const [first] = again;
       return first === undefined ? undefined : Math.max(0, first.dueMs - nowMs);
@@ -301,24 +277,17 @@ type Settlement = 'cached' | 'computed' | 'invalid' | 'failed';
  * Counts finished queries in the order in which they were taken, although they end in any order. So a query file can be
  * resumed after `settled` lines without missing one.
  */
-interface Progress {
-  readonly take: (queries: number) => void;
-  /** @param index 0 … taken − 1, each once. */
-  readonly settle: (index: number, settlement: Settlement) => void;
-  readonly taken: () => number;
-  readonly counts: () => Readonly<Record<'settled' | Settlement, number>>;
-}
-
-export function createSettlements(): Progress {
+export function createSettlements() {
   const counts = { settled: 0, cached: 0, computed: 0, invalid: 0, failed: 0 };
   /** Queries that ended before an earlier one. Bounded by the number of taken and unfinished queries. */
   const ahead = new Map<number, Settlement>();
   let taken = 0;
   return {
-    take: (queries) => {
+    take: (queries: number) => {
       taken += queries;
     },
-    settle: (index, settlement) => {
+    /** @param index 0 … taken − 1, each once. */
+    settle: (index: number, settlement: Settlement) => {
       ahead.set(index, settlement);
       for (let next = ahead.get(counts.settled); next !== undefined; next = ahead.get(counts.settled)) {
         ahead.delete(counts.settled);
@@ -326,7 +295,7 @@ export function createSettlements(): Progress {
         counts[next] += 1;
       }
     },
-    taken: () => taken,
-    counts: () => ({ ...counts }),
+    taken: (): number => taken,
+    counts: (): Readonly<Record<'settled' | Settlement, number>> => ({ ...counts }),
   };
 }

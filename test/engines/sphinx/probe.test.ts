@@ -21,7 +21,7 @@ import type { EngineProbe } from '../../../src/operations/doctor/doctor.ts';
 import { type EngineFacts, known } from '../../../src/operations/doctor/facts.ts';
 import { createJudge } from '../../../src/operations/doctor/judge.ts';
 import { systemClock } from '../../../src/runtime.ts';
-import { evidenceOf, lookerOf, onlyOf, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
+import { evidenceOf, seenIn, snapshotWith, windowOf } from '../../operations/doctor/harness.ts';
 import { pluck } from '../../pluck.ts';
 import { LIMIT_MS, until } from '../../until.ts';
 import { eachServer, temporaryDirectory } from './harness.ts';
@@ -213,7 +213,7 @@ async function clientOf(t: TestContext, port: number): Promise<Connection> {
 
 /** The only observation of a check between two readings. */
 function seen(id: string, earlier: EngineFacts, later: EngineFacts) {
-  return onlyOf(lookerOf(ENGINE_CHECKS, id)(windowBetween(earlier, later)));
+  return seenIn(id, windowBetween(earlier, later));
 }
 
 function windowBetween(earlier: EngineFacts, later: EngineFacts): Window {

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { MAX_ACKNOWLEDGEMENT_BYTES } from '../../../src/operations/doctor/acknowledge.ts';
 import { isCheap } from '../../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
-import { createDoctor, ENABLES } from '../../../src/operations/doctor/create-doctor.ts';
+import { createDoctor, createExaminer, ENABLES, type Examiner } from '../../../src/operations/doctor/create-doctor.ts';
 import type { DoctorEvent, StoreProbe } from '../../../src/operations/doctor/doctor.ts';
-import { createExaminer, type Examiner } from '../../../src/operations/doctor/examiner.ts';
 import type { EngineFacts, Snapshot } from '../../../src/operations/doctor/facts.ts';
 import { ENABLE_NAMES } from '../../../src/operations/doctor/report.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { createFakeEngineProbe, createFakeStoreProbe, silentEngine } from './fake-probes.ts';
 import { engineWith, hostWith } from './harness.ts';
 
@@ -82,15 +82,8 @@ function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function fileWith(t: TestContext, text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-doctor-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'acknowledged.yaml');
-  writeFileSync(file, text);
-  return file;
-}
-
-// --- in the background ------------------------------------------------------------------------------------------------
+const fileWith = (t: TestContext, text: string): string =>
+  join(temporaryFolder(t, { 'acknowledged.yaml': text }), 'acknowledged.yaml');
 
 test('a finding is told once when it is raised and once when it is cleared, and its metric falls to 0', async (t) => {
   let isSilent = false;
@@ -214,8 +207,6 @@ test('a look that is in progress at the close tells nothing, and no other follow
   assert.equal(probes[0]?.depths.length, 3);
 });
 
-// --- on demand --------------------------------------------------------------------------------------------------------
-
 /** Gives the series of a test, each second of which is one window. */
 function scripted(clock: { readonly nowMs: () => number }, engine: () => EngineFacts) {
   const asked: (number | undefined)[] = [];
@@ -284,8 +275,6 @@ test('a file of acknowledgements that is missing, too large or wrong is a remark
     assert.equal(report.findings.length, 1);
   }
 });
-
-// --- enable -----------------------------------------------------------------------------------------------------------
 
 const ADDRESSES = { master: '10.0.0.1:6379', replica: '10.0.0.2:6379', sentinel: '10.0.0.3:26379' };
 const NODES = (['master', 'replica', 'sentinel'] as const).map((role) => ({ role, address: ADDRESSES[role] }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostReader } from '../../../src/operations/doctor/collect/host.ts';
+import { createExaminer } from '../../../src/operations/doctor/create-doctor.ts';
 import type { ReadHost } from '../../../src/operations/doctor/doctor.ts';
-import { createExaminer } from '../../../src/operations/doctor/examiner.ts';
 import { known } from '../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
@@ -39,16 +39,6 @@ test('a window that is longer than a reading is waited for', async () => {
     // Less than the window when the snapshot before was late.
     if (before !== undefined) assert.ok(atMs - before.atMs > windowMs / 3, `${atMs - before.atMs}`);
   }
-});
-
-test('callers at the same time share a series, and the next one begins another', async () => {
-  const engine = createFakeEngineProbe();
-  const examiner = createExaminer({ stores: [], engines: [engine], readHost, clock: systemClock });
-  const [one, other] = await Promise.all([examiner.series(1), examiner.series(1)]);
-  assert.equal(one, other);
-  assert.equal(engine.depths.length, 4);
-  assert.notEqual(await examiner.series(1), one);
-  assert.equal(engine.depths.length, 8);
 });
 
 /** Members that are not known are absent in JSON. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { CheckResult, CheckRule, Window } from '../../../src/operations/doctor/check.ts';
+import type { Check, CheckResult, CheckRule, Window } from '../../../src/operations/doctor/check.ts';
+import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
 import type {
   DomainFacts,
   EngineFacts,
@@ -11,6 +12,10 @@ import type {
 } from '../../../src/operations/doctor/facts.ts';
 import { DURATION_BOUNDS_MS } from '../../../src/operations/meter/figures.ts';
 import { commandStat, type Fields, HEALTHY_CONFIG, HEALTHY_GROWTH, HEALTHY_INFO, WALL_MS } from './healthy-redis.ts';
+
+/** The store that keeps the control documents, and one that keeps pages too. */
+export const CONTROL: Partial<StoreFacts> = { name: 'control store', domains: [], isCache: false };
+export const BOTH: Partial<StoreFacts> = { name: 'store of goods, control store' };
 
 export { HEALTHY_CONFIG, HEALTHY_GROWTH, HEALTHY_INFO, WALL_MS };
 
@@ -44,8 +49,6 @@ function grownFields(fields: Readonly<Record<string, string>>, growth: Fields): 
     ),
   );
 }
-
-// --- stores -----------------------------------------------------------------------------------------------------------
 
 export const HEALTHY_NODE: NodeFacts = {
   address: '127.0.0.1:6379',
@@ -126,8 +129,6 @@ export function storeWith(change: Partial<StoreFacts> = {}, nodes: readonly Node
   };
 }
 
-// --- engines, hosts, the service --------------------------------------------------------------------------------------
-
 export function engineWith({
   status,
   ...change
@@ -204,8 +205,6 @@ export function serviceWith(change: Partial<ServiceFacts> = {}): ServiceFacts {
   };
 }
 
-// --- windows ----------------------------------------------------------------------------------------------------------
-
 export function snapshotWith(change: Partial<Snapshot> = {}): Snapshot {
   return { atMs: 1000, wallMs: WALL_MS, depth: 'full', stores: [], engines: [], hosts: [], ...change };
 }
@@ -220,11 +219,16 @@ export function windowOf(before: Snapshot, after: Snapshot, seconds = 1): Window
   return { before, after: { ...after, atMs: later(before.atMs), wallMs: later(before.wallMs), hosts }, seconds };
 }
 
+interface StoreChange {
+  readonly seconds?: number;
+  readonly store?: Partial<StoreFacts>;
+}
+
 /** A store with these nodes at both ends of a window. */
 export function storeWindow(
   before: readonly NodeFacts[],
   after: readonly NodeFacts[],
-  { seconds = 1, store = {} }: { readonly seconds?: number; readonly store?: Partial<StoreFacts> } = {},
+  { seconds = 1, store = {} }: StoreChange = {},
 ): Window {
   const at = (nodes: readonly NodeFacts[]): Snapshot => snapshotWith({ stores: [storeWith(store, nodes)] });
   return windowOf(at(before), at(after), seconds);
@@ -239,13 +243,31 @@ export function healthyWindow(): Window {
   );
 }
 
-// --- observations -----------------------------------------------------------------------------------------------------
-
-/** The looker of one check of a list. */
-export function lookerOf(checks: readonly CheckRule[], id: string): (window: Window) => readonly CheckResult[] {
-  const check = checks.find((one) => one.id === id);
+/** The look of one check. */
+export function lookOf(id: string): Check['look'] {
+  const check = CHECKS.find((one) => one.id === id);
   assert.ok(check, `no check ${id}`);
   return check.look;
+}
+
+/** The only observation of one check in a window. */
+export function seenIn(id: string, window: Window): CheckResult {
+  return onlyOf(lookOf(id)(window));
+}
+
+/** The observation of one check, of a node of a store and the same node later. */
+export function seen(id: string, before: NodeFacts, after: NodeFacts = before, more: StoreChange = {}): CheckResult {
+  return seenIn(id, storeWindow([before], [after], more));
+}
+
+export function stateOf(...args: Parameters<typeof seen>): CheckResult['state'] {
+  return seen(...args).state;
+}
+
+/** The advice of a raised or held observation, one line each. */
+export function adviceOf(observation: CheckResult): string {
+  assert.ok(observation.state === 'raise' || observation.state === 'hold', `the state is ${observation.state}`);
+  return observation.advice.join('\n');
 }
 
 /** The only observation of a window. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { diagnose } from '../../../src/operations/doctor/diagnose.ts';
 import type { KeyFacts, NodeFacts, Snapshot } from '../../../src/operations/doctor/facts.ts';
+import { diagnose } from '../../../src/operations/doctor/judge.ts';
 import { redacted, textWithoutQuotes } from '../../../src/operations/doctor/redact.ts';
 import { engineWith, HEALTHY_NODE, hostWith, nodeWith, serviceWith, snapshotWith, storeWith } from './harness.ts';
 

@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import type { Overlay } from '../../../src/control/document.ts';
+import { createRemoteDrills } from '../../../src/operations/drills/drill-list.ts';
+import type { DrillDomain } from '../../../src/operations/drills/drills.ts';
+import type { Journal } from '../../../src/operations/drills/journal.ts';
 import { reportPage } from '../../../src/operations/drills/report/report-page.ts';
+import { HEAD_REPORT } from '../../../src/operations/drills/run-drill.ts';
 import { encodeRecord } from '../../../src/report/record-archive.ts';
+import { createFakeClock } from '../../fakes/clock.ts';
+import { journalOf } from '../../fakes/journal.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { plain } from '../../plain.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
 const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 1000, afterMs: 1000 });
 
-async function folder(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
-  t.after(() => rm(directory, { recursive: true, maxRetries: 5 }));
-  return directory;
-}
-
 test('a report outlives the process that made it', async (t) => {
-  const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
-  const journal = await harness.end((await harness.start(QUICK)).id);
+  const directory = temporaryFolder(t);
+  const harness = createDrillHarness(t, { directory });
+  const journal = await harness.run(QUICK);
   await harness.close();
-  const next = createDrillHarness({ directory });
-  t.after(next.close);
+  const next = createDrillHarness(t, { directory });
   const [listed] = (await next.drills.list()).drills;
   assert.deepEqual([listed?.id, listed?.running, listed?.verdict?.kind], [journal.id, false, 'passed']);
   assert.deepEqual(await next.drills.journal(journal.id), plain(journal));
@@ -30,9 +30,8 @@ test('a report outlives the process that made it', async (t) => {
 });
 
 test('each journal is one JSON file, and no draft is left', async (t) => {
-  const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
-  t.after(harness.close);
+  const directory = temporaryFolder(t);
+  const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(QUICK);
   assert.deepEqual(await readdir(directory), [`${id}.json`], 'from its start on');
   const journal = await harness.end(id);
@@ -42,8 +41,8 @@ test('each journal is one JSON file, and no draft is left', async (t) => {
 });
 
 test('a journal without an end is an abandoned drill, with the verdict lost, and can be resumed', async (t) => {
-  const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
+  const directory = temporaryFolder(t);
+  const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(planOf());
   let cut = '';
   harness.onTick = (journal) => {
@@ -52,8 +51,7 @@ test('a journal without an end is an abandoned drill, with the verdict lost, and
   await harness.end(id);
   await harness.close();
   await writeFile(join(directory, `${id}.json`), cut);
-  const next = createDrillHarness({ directory });
-  t.after(next.close);
+  const next = createDrillHarness(t, { directory });
   const [listed] = (await next.drills.list()).drills;
   assert.equal(listed?.running, false);
   assert.equal(listed?.verdict?.kind, 'lost');
@@ -65,12 +63,11 @@ test('a journal without an end is an abandoned drill, with the verdict lost, and
 });
 
 test('only the newest reports are kept', async (t) => {
-  const directory = await folder(t);
-  const harness = createDrillHarness({ directory, keep: 2 });
-  t.after(harness.close);
+  const directory = temporaryFolder(t);
+  const harness = createDrillHarness(t, { directory, keep: 2 });
   const ids: string[] = [];
   for (let n = 0; n < 4; n += 1) {
-    ids.push((await harness.end((await harness.start(QUICK)).id)).id);
+    ids.push((await harness.run(QUICK)).id);
     harness.clock.advance(1000);
   }
   await harness.drills.close();
@@ -82,12 +79,11 @@ test('only the newest reports are kept', async (t) => {
 });
 
 test('damaged files and other paths are not read; damaged files with the name of a journal are listed as unreadable', async (t) => {
-  const directory = await folder(t);
+  const directory = temporaryFolder(t);
   await writeFile(join(directory, 'notes.json'), '{}');
   await writeFile(join(directory, '20260101-000000-goods-x-aaaa.json'), '{"id":');
   await writeFile(join(directory, '20260101-000001-goods-x-aaaa.json'), '{"id":"other"}');
-  const harness = createDrillHarness({ directory });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory });
   const { drills, unreadable } = await harness.drills.list();
   assert.deepEqual(drills, []);
   const shown = unreadable.map(({ id, where, why }) => [id, where.startsWith(directory), why]);
@@ -101,11 +97,10 @@ test('damaged files and other paths are not read; damaged files with the name of
 });
 
 test('when the directory cannot be written, the drill continues, its report stays in memory, and one event says so', async (t) => {
-  const directory = join(await folder(t), 'file');
+  const directory = join(temporaryFolder(t), 'file');
   await writeFile(directory, '');
-  const harness = createDrillHarness({ directory });
-  t.after(harness.close);
-  const journal = await harness.end((await harness.start(QUICK)).id);
+  const harness = createDrillHarness(t, { directory });
+  const journal = await harness.run(QUICK);
   await harness.drills.close();
   assert.equal(journal.verdict?.kind, 'passed');
   assert.equal((await harness.drills.journal(journal.id)).samples.length, journal.samples.length);
@@ -113,18 +108,17 @@ test('when the directory cannot be written, the drill continues, its report stay
 });
 
 test('without a directory the latest few reports are kept in memory', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   for (let n = 0; n < 10; n += 1) {
-    await harness.end((await harness.start(QUICK)).id);
+    await harness.run(QUICK);
     harness.clock.advance(1000);
   }
   assert.equal((await harness.drills.list()).drills.length, 8);
 });
 
 test('a journal of an older version is listed, shown and resumed, without its single figures', async (t) => {
-  const directory = await folder(t);
-  const harness = createDrillHarness({ directory });
+  const directory = temporaryFolder(t);
+  const harness = createDrillHarness(t, { directory });
   const { id } = await harness.start(planOf());
   harness.onTick = ({ state }) => {
     if (state.kind === 'running' && state.phase === 'stage')
@@ -140,8 +134,7 @@ test('a journal of an older version is listed, shown and resumed, without its si
     }),
   };
   await writeFile(join(directory, `${id}.json`), encodeRecord(old));
-  const next = createDrillHarness({ directory, reportPage });
-  t.after(next.close);
+  const next = createDrillHarness(t, { directory, reportPage });
   assert.deepEqual(
     (await next.drills.list()).drills.map(({ verdict }) => verdict?.kind),
     ['aborted'],
@@ -151,4 +144,51 @@ test('a journal of an older version is listed, shown and resumed, without its si
   assert.doesNotMatch(page, /24\.3|6\.27/);
   const resumed = await next.end((await next.drills.resume(id, { by: 'anna', reason: 'on' })).id);
   assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail ?? 'no verdict');
+});
+
+const { verdict, endedAtMs, ...begun } = { ...journalOf(), samples: [], owner: 'owner' };
+const HEAD: Journal = begun;
+const RUNNING: Journal['state'] = { kind: 'running', phase: 'hold', domain: 'goods', stage: 0 };
+
+/** Drills as the process `other` sees them; `head` and `isLive` are what the owner has stored. */
+function scene(t: TestContext) {
+  const clock = createFakeClock();
+  const stored = { head: { ...HEAD, state: RUNNING } as Journal, isLive: true };
+  const overlay = { drill: HEAD.id, owner: 'owner' } as Overlay;
+  const control = {
+    overlay: () => (stored.isLive ? overlay : undefined),
+    reports: async () => new Map([[HEAD_REPORT, structuredClone(stored.head)]]),
+  } as Partial<DrillDomain['control']> as DrillDomain['control'];
+  const remote = createRemoteDrills({ domains: [{ name: 'goods', control }], processId: 'other', clock });
+  t.after(remote.close);
+  const seen = async (): Promise<Journal | undefined> => {
+    await remote.refresh();
+    return remote.heads()[0];
+  };
+  return { clock, stored, seen };
+}
+
+test('a drill that another process ended is ending until its owner reports the verdict, and then has this verdict', async (t) => {
+  const { clock, stored, seen } = scene(t);
+  assert.equal((await seen())?.state.kind, 'running');
+  stored.isLive = false;
+  stored.head = { ...HEAD, state: { kind: 'ending' } };
+  for (const waitMs of [0, 2000, HEAD.plan.afterMs]) {
+    clock.advance(waitMs);
+    const { state, verdict } = (await seen()) ?? {};
+    assert.deepEqual({ kind: state?.kind, verdict }, { kind: 'ending', verdict: undefined });
+  }
+  stored.head = { ...HEAD, state: { kind: 'over' }, endedAtMs: 1, verdict: { kind: 'aborted', detail: 'enough' } };
+  assert.equal((await seen())?.verdict?.kind, 'aborted');
+});
+
+test('a drill whose owner dies is lost at once while it runs, and when the verdict is overdue while it ends', async (t) => {
+  const { clock, stored, seen } = scene(t);
+  await seen();
+  stored.isLive = false;
+  assert.equal((await seen())?.verdict?.kind, 'lost');
+  stored.head = { ...HEAD, state: { kind: 'ending' } };
+  assert.equal((await seen())?.verdict, undefined);
+  clock.advance(HEAD.plan.afterMs + 5000);
+  assert.equal((await seen())?.verdict?.kind, 'lost');
 });

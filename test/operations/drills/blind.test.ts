@@ -16,8 +16,7 @@ const guarded = (action: string) =>
   });
 
 test('a drill on hold stays on hold while its figures are unreadable', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   let heldTicks = 0;
   harness.onTick = ({ state }) => {
     const load = harness.load();
@@ -26,33 +25,31 @@ test('a drill on hold stays on hold while its figures are unreadable', async (t)
     if (state.kind === 'running' && state.phase === 'hold') heldTicks += 1;
     load.away = heldTicks >= 15 && heldTicks % 15 < 3;
   };
-  const journal = await harness.end((await harness.start(guarded('hold'))).id);
+  const journal = await harness.run(guarded('hold'));
   assert.equal(stagesOf(journal), 1);
   assert.match(journal.verdict?.detail ?? '', /did not hold again within 5 minutes/);
 });
 
 test('no stage begins while no process is heard', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.onTick = (journal) => {
     if (stagesOf(journal) === 1) harness.load().away = (journal.samples.at(-1)?.atMs ?? 0) > 8500;
   };
-  const journal = await harness.end((await harness.start(guarded('rollback'))).id);
+  const journal = await harness.run(guarded('rollback'));
   assert.equal(stagesOf(journal), 1);
   assert.match(journal.verdict?.detail ?? '', /figures of the fleet could not be read/);
 });
 
 for (const [when, fromMs] of Object.entries({ 'with a stage': 0, 'within a stage': 3000 })) {
   test(`when the searches stop ${when}, the drill does not continue`, async (t) => {
-    const harness = createDrillHarness();
-    t.after(harness.close);
+    const harness = createDrillHarness(t);
     harness.onTick = ({ marks, samples }) => {
       const stage = marks.find(({ kind }) => kind === 'stage');
       if (stage !== undefined && (samples.at(-1)?.atMs ?? 0) - stage.atMs >= fromMs)
         harness.load().searchesPerSecond = 0;
     };
     const stages = [0.01, 0.25, 1].map((fraction) => ({ fraction, holdMs: 8000 }));
-    const journal = await harness.end((await harness.start(planOf({ stages }))).id);
+    const journal = await harness.run(planOf({ stages }));
     assert.equal(stagesOf(journal), 1);
     assert.deepEqual(journal.verdict, {
       kind: 'not-measured',
@@ -64,26 +61,24 @@ for (const [when, fromMs] of Object.entries({ 'with a stage': 0, 'within a stage
 }
 
 test('with little traffic a stage lasts until its guards have twenty searches', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.onTick = (journal) => {
     if (stagesOf(journal) === 1) harness.load().searchesPerSecond = 4;
     if (stagesOf(journal) === 2) harness.load().searchesPerSecond = 1000;
   };
   const stages = [0.25, 1].map((fraction) => ({ fraction, holdMs: 1000 }));
-  const { marks } = await harness.end((await harness.start(planOf({ stages }))).id);
+  const { marks } = await harness.run(planOf({ stages }));
   const [first, second] = marks.flatMap(({ kind, atMs }) => (kind === 'stage' ? [atMs] : []));
   assert.ok((second ?? 0) - (first ?? 0) >= 5000, `it lasted ${(second ?? 0) - (first ?? 0)} ms`);
 });
 
 test('when searches come back, the drill continues', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.onTick = ({ marks, samples }) => {
     const sinceMs = (samples.at(-1)?.atMs ?? 0) - (marks.find(({ kind }) => kind === 'stage')?.atMs ?? 1e9);
     harness.load().searchesPerSecond = sinceMs >= 0 && sinceMs < 60_000 ? 0 : 1000;
   };
-  const journal = await harness.end((await harness.start(planOf())).id);
+  const journal = await harness.run(planOf());
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const phases = journal.marks.flatMap((mark) => (mark.kind === 'phase' ? [mark.phase] : []));
   assert.deepEqual(phases, ['baseline', 'stage', 'hold', 'stage', 'recovery', 'after']);
@@ -94,25 +89,23 @@ for (const [how, words] of [
   ['silent', /could not be measured afterwards: there were only 0 searches/],
 ] as const) {
   test(`a drill does not pass on an end that is ${how}`, async (t) => {
-    const harness = createDrillHarness();
-    t.after(harness.close);
+    const harness = createDrillHarness(t);
     harness.onTick = ({ state }) => {
       if (state.kind !== 'ending') return;
       if (how === 'away') harness.load().away = true;
       else harness.load().searchesPerSecond = 0;
     };
-    const { verdict } = await harness.end((await harness.start(planOf({ afterMs: 3000 }))).id);
+    const { verdict } = await harness.run(planOf({ afterMs: 3000 }));
     assert.equal(verdict?.kind, 'not-measured');
     assert.match(verdict?.detail ?? '', words);
   });
 }
 
 test('the baseline waits for a cohort with few searches, and then the drill passes', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   // 0.6 searches a second of 1 % of the keys: twenty in half a minute.
   harness.load().searchesPerSecond = 60;
-  const journal = await harness.end((await harness.start('canary')).id);
+  const journal = await harness.run('canary');
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const stage = journal.marks.find(({ kind }) => kind === 'stage');
   assert.ok((stage?.atMs ?? 0) >= 33_000, `it began at ${stage?.atMs} ms`);
@@ -120,10 +113,9 @@ test('the baseline waits for a cohort with few searches, and then the drill pass
 });
 
 test('a cohort without searches is not flushed, and the drill ends as not measured', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.load().searchesPerSecond = 20;
-  const journal = await harness.end((await harness.start('canary')).id);
+  const journal = await harness.run('canary');
   assert.equal(journal.verdict?.kind, 'not-measured');
   assert.match(journal.verdict?.detail ?? '', /1[0-2] times in 60 s; 20 are needed\..* Nothing was flushed\.$/);
   assert.equal(journal.verdict?.resumable, undefined);
@@ -132,8 +124,7 @@ test('a cohort without searches is not flushed, and the drill ends as not measur
 });
 
 test('when the searches of the flushed keys end, a recovery waits for a minute and not for its timeout', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   let recoveryMs = 0;
   harness.onTick = ({ state, marks, samples }) => {
     const isHolding = state.kind === 'running' && state.phase === 'recovery';
@@ -141,7 +132,7 @@ test('when the searches of the flushed keys end, a recovery waits for a minute a
     if (state.kind === 'ending') harness.load().searchesPerSecond = 1000;
     if (isHolding && recoveryMs === 0) recoveryMs = samples.at(-1)?.atMs ?? 0;
   };
-  const journal = await harness.end((await harness.start('canary')).id);
+  const journal = await harness.run('canary');
   assert.equal(journal.verdict?.kind, 'not-measured');
   assert.match(journal.verdict?.detail ?? '', /^For 60 s the flushed keys were searched for too seldom/);
   const restored = journal.marks.find(({ kind }) => kind === 'restored');
@@ -150,14 +141,13 @@ test('when the searches of the flushed keys end, a recovery waits for a minute a
 
 test('a process that is no longer heard fails the drill, unless it is back at the end', async (t) => {
   const verdictWith = async (atTheEnd: number) => {
-    const harness = createDrillHarness();
-    t.after(harness.close);
+    const harness = createDrillHarness(t);
     harness.load().others = 2;
     harness.onTick = (journal) => {
       if (stagesOf(journal) > 0) harness.load().others = 1;
       if (journal.state.kind === 'ending') harness.load().others = atTheEnd;
     };
-    return (await harness.end((await harness.start(planOf())).id)).verdict;
+    return (await harness.run(planOf())).verdict;
   };
   assert.deepEqual(plain(await verdictWith(1)), {
     kind: 'failed',
@@ -175,8 +165,7 @@ test('a stage that the control store never takes ends the drill', async (t) => {
     swap: (domain, tag, next, ms) =>
       isDeaf ? Promise.resolve({ kind: 'fault', fault: 'store-down' }) : whole.swap(domain, tag, next, ms),
   };
-  const harness = createDrillHarness({ store, clock });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { store, clock });
   let ticks = 0;
   harness.onTick = () => {
     ticks += 1;

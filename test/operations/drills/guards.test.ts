@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createGuardWatch, patienceLimitMs } from '../../../src/operations/drills/guards.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
+import { createMetricsWindow } from '../../../src/operations/drills/metrics-window.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
 import { createMeter } from '../../../src/operations/meter/meter.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
-import { createDrillHarness, type DrillHarness, planOf } from './harness.ts';
+import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf } from './harness.ts';
 
 const withGuard = (figure: string, max: number, action: string, forMs = 500, more = {}) =>
   planOf({
@@ -37,14 +38,13 @@ function changeLoadAfter(harness: DrillHarness, afterMs: number, change: (harnes
 }
 
 test('a guard that breaks rolls the drill back within two seconds of the harm', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   let brokeMs = 0;
   changeLoadAfter(harness, 1000, ({ load, clock }) => {
     load().failing = 0.08;
     brokeMs = clock.wallMs();
   });
-  const journal = await harness.end((await harness.start(withGuard('errorRate', 0.02, 'rollback'))).id);
+  const journal = await harness.run(withGuard('errorRate', 0.02, 'rollback'));
   assert.equal(journal.verdict?.kind, 'failed');
   assert.match(journal.verdict?.detail ?? '', /^A guard broke: errorRate was 0\.0\d+, above 0\.02\.$/);
   assert.deepEqual(journal.verdict?.resumable, { domain: 'goods', stage: 1 });
@@ -54,19 +54,17 @@ test('a guard that breaks rolls the drill back within two seconds of the harm', 
 });
 
 test('the journal has the figures after a rollback', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   changeLoadAfter(harness, 0, ({ load }) => {
     load().p99Ms = 2000;
   });
-  const { learned, verdict } = await harness.end((await harness.start(withGuard('p99Ms', 500, 'rollback'))).id);
+  const { learned, verdict } = await harness.run(withGuard('p99Ms', 500, 'rollback'));
   assert.match(verdict?.detail ?? '', /p99Ms was 2000, above 500/);
   assert.ok(Math.abs((learned[0]?.after?.hitRatio ?? 0) - 0.9) < 0.01);
 });
 
 test('a guard with hold keeps the drill in its stage until the guard holds again', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   let since = 0;
   changeLoadAfter(harness, 0, ({ load, clock }) => {
     load().inFlight = 8;
@@ -75,7 +73,7 @@ test('a guard with hold keeps the drill in its stage until the guard holds again
       if (clock.monotonicMs() - since > 20_000) load().inFlight = 1;
     };
   });
-  const journal = await harness.end((await harness.start(withGuard('engineInFlightShare', 0.9, 'hold'))).id);
+  const journal = await harness.run(withGuard('engineInFlightShare', 0.9, 'hold'));
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const phases = journal.marks.flatMap((mark) => (mark.kind === 'phase' ? [mark.phase] : []));
   assert.deepEqual(phases, ['baseline', 'stage', 'hold', 'stage', 'recovery', 'after']);
@@ -83,20 +81,18 @@ test('a guard with hold keeps the drill in its stage until the guard holds again
 });
 
 test('a drill that is held for too long ends', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   changeLoadAfter(harness, 0, ({ load }) => {
     load().inFlight = 8;
   });
-  const { verdict } = await harness.end((await harness.start(withGuard('engineInFlightShare', 0.9, 'hold'))).id);
+  const { verdict } = await harness.run(withGuard('engineInFlightShare', 0.9, 'hold'));
   assert.equal(verdict?.kind, 'failed');
   assert.match(verdict?.detail ?? '', /did not hold again within 5 minutes/);
 });
 
 test('a guard with continue is recorded and changes nothing', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
-  const journal = await harness.end((await harness.start(withGuard('engineRateFactor', 3, 'continue'))).id);
+  const harness = createDrillHarness(t);
+  const journal = await harness.run(withGuard('engineRateFactor', 3, 'continue'));
   assert.equal(journal.verdict?.kind, 'passed', journal.verdict?.detail ?? 'no verdict');
   const turns = journal.marks.flatMap(({ kind }) => (kind.startsWith('guard') ? [kind] : []));
   assert.deepEqual(turns, ['guard', 'guard-holds']);
@@ -104,8 +100,7 @@ test('a guard with continue is recorded and changes nothing', async (t) => {
 });
 
 test('a break that is shorter than the time of the guard ends nothing', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   changeLoadAfter(harness, 0, ({ load, clock }) => {
     load().failing = 0.08;
     const sinceMs = clock.monotonicMs();
@@ -113,13 +108,12 @@ test('a break that is shorter than the time of the guard ends nothing', async (t
       if (clock.monotonicMs() - sinceMs >= 1000) load().failing = 0;
     };
   });
-  const { verdict } = await harness.end((await harness.start(withGuard('errorRate', 0.02, 'rollback', 5000))).id);
+  const { verdict } = await harness.run(withGuard('errorRate', 0.02, 'rollback', 5000));
   assert.equal(verdict?.kind, 'passed', verdict?.detail ?? 'no verdict');
 });
 
 test('harm to keys that were not flushed breaks a guard', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const holdout = {
     holdout: 0.1,
     stages: [
@@ -130,29 +124,25 @@ test('harm to keys that were not flushed breaks a guard', async (t) => {
   changeLoadAfter(harness, 0, ({ load }) => {
     load().hitRatio = 0.4;
   });
-  const { verdict } = await harness.end(
-    (await harness.start(withGuard('hitRatioDrop', 25, 'rollback', 500, holdout))).id,
-  );
+  const { verdict } = await harness.run(withGuard('hitRatioDrop', 25, 'rollback', 500, holdout));
   assert.match(verdict?.detail ?? '', /hitRatioDrop was [2-5]\d(\.\d)?, above 25/);
 });
 
 test('a drill whose figures can no longer be read ends, because no guard would work', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   changeLoadAfter(harness, 0, ({ load }) => {
     load().away = true;
   });
-  const { verdict } = await harness.end((await harness.start(planOf())).id);
+  const { verdict } = await harness.run(planOf());
   assert.equal(verdict?.kind, 'not-measured');
   assert.match(verdict?.detail ?? '', /figures of the fleet could not be read/);
   assert.equal(harness.control().document().overlay, undefined);
 });
 
 test('a hypothesis that fails already refuses the drill before its first stage', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.load().failing = 0.05;
-  const journal = await harness.end((await harness.start(planOf())).id);
+  const journal = await harness.run(planOf());
   assert.equal(journal.verdict?.kind, 'refused');
   assert.match(journal.verdict?.detail ?? '', /errorRate is 0\.05, above 0\.02/);
   assert.equal(journal.verdict?.resumable, undefined);
@@ -164,31 +154,28 @@ test('a hypothesis that fails already refuses the drill before its first stage',
 });
 
 test('a drill without traffic is refused', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.load().searchesPerSecond = 0;
-  const { verdict } = await harness.end((await harness.start(planOf())).id);
+  const { verdict } = await harness.run(planOf());
   assert.equal(verdict?.kind, 'refused');
   assert.match(verdict?.detail ?? '', /Only 0 searches in the baseline; the plan wants 100/);
 });
 
 test('a hypothesis that does not hold once the cache is back fails the drill', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.onTick = ({ state }) => {
     if (state.kind === 'ending') harness.load().failing = 0.08;
   };
-  const { verdict } = await harness.end((await harness.start(planOf())).id);
+  const { verdict } = await harness.run(planOf());
   assert.equal(verdict?.kind, 'failed');
   assert.match(verdict?.detail ?? '', /does not hold afterwards: errorRate/);
 });
 
 test('a cache that does not refill within the timeout fails the drill and is restored', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   harness.load().refillMs = 600_000;
   const plan = planOf({ stages: [{ fraction: 0.5, holdMs: 2000 }], recovery: { withinPoints: 5, timeoutMs: 8000 } });
-  const { verdict, learned } = await harness.end((await harness.start(plan)).id);
+  const { verdict, learned } = await harness.run(plan);
   assert.equal(verdict?.kind, 'failed');
   assert.match(verdict?.detail ?? '', /not back within 5 points of its past after 8 s/);
   assert.equal(learned[0]?.stages[0]?.refillMs, undefined);
@@ -196,8 +183,7 @@ test('a cache that does not refill within the timeout fails the drill and is res
 });
 
 test('a loss that the control cohort shares is not counted as an effect of the flush', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   changeLoadAfter(harness, 3000, ({ load }) => {
     load().hitRatio = 0.6;
   });
@@ -205,7 +191,7 @@ test('a loss that the control cohort shares is not counted as an effect of the f
     { fraction: 0.25, holdMs: 2000 },
     { fraction: 0.5, holdMs: 6000 },
   ];
-  const { verdict } = await harness.end((await harness.start(planOf({ stages, guards: [], holdout: 0.2 }))).id);
+  const { verdict } = await harness.run(planOf({ stages, guards: [], holdout: 0.2 }));
   assert.equal(verdict?.kind, 'passed', verdict?.detail ?? 'no verdict');
 });
 
@@ -278,8 +264,7 @@ test('an answer at the end of the patience breaks no guard, and a clearly later 
 });
 
 test('every ready-made plan limits p99 by the patience of its domain', async (t) => {
-  const harness = createDrillHarness({ domains: ['goods', 'auto'], patienceMs: { auto: 4000 }, nodes: ['a:1'] });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { domains: ['goods', 'auto'], patienceMs: { auto: 4000 }, nodes: ['a:1'] });
   const limits = (plan: { readonly guards: readonly { readonly figure: string; readonly max: number }[] }) =>
     plan.guards.filter(({ figure }) => figure === 'p99Ms').map(({ max }) => max);
   for (const { name } of harness.drills.plans()) {
@@ -293,8 +278,7 @@ test('every ready-made plan limits p99 by the patience of its domain', async (t)
 });
 
 test('with several domains the limit follows the most patient one', async (t) => {
-  const harness = createDrillHarness({ domains: ['goods', 'auto', 'jobs'], patienceMs: { auto: 4000 } });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { domains: ['goods', 'auto', 'jobs'], patienceMs: { auto: 4000 } });
   const { plan } = await harness.drills.preview({ plan: 'domain-by-domain' });
   assert.deepEqual(
     plan.guards.flatMap(({ figure, max }) => (figure === 'p99Ms' ? [max] : [])),
@@ -307,3 +291,36 @@ const GUARD = [
   ['forMs', 500],
   ['then', 'rollback'],
 ] as const;
+
+/** A window of ten seconds with two readings and ten searches per second. */
+async function filledWindow() {
+  const clock = createFakeClock();
+  const { readings, load } = createSimulatedDomain(clock, { overlay: () => undefined });
+  load.searchesPerSecond = 10;
+  const metrics = createMetricsWindow();
+  for (let ms = 0; ms <= 10_000; ms += 500) {
+    metrics.add(ms, (await readings.collect()) ?? new Map());
+    clock.advance(500);
+  }
+  return metrics;
+}
+
+test('the period is as short as allowed, and as long as needed for enough searches', async () => {
+  const metrics = await filledWindow();
+  assert.equal(metrics.over({ atLeastMs: 2000 })?.seconds, 2);
+  assert.equal(metrics.over({ atLeastMs: 2000, atLeastSearches: 50 })?.seconds, 5);
+  assert.equal(metrics.over({ atLeastMs: 2000, atLeastSearches: 1001 }), undefined);
+});
+
+test('the period does not begin before the given start', async () => {
+  const metrics = await filledWindow();
+  assert.equal(metrics.over({ atLeastMs: 2000 }, 9000), undefined);
+  assert.equal(metrics.over({ atLeastMs: 2000, atLeastSearches: 50 }, 6000), undefined);
+  assert.equal(metrics.over({ atLeastMs: 2000, atLeastSearches: 40 }, 6000)?.seconds, 4);
+});
+
+test('the period is not longer than its maximum', async () => {
+  const metrics = await filledWindow();
+  assert.equal(metrics.over({ atLeastMs: 2000, atLeastSearches: 50, atMostMs: 4000 }), undefined);
+  assert.equal(metrics.over({ atLeastMs: 2000, atLeastSearches: 50, atMostMs: 5000 })?.seconds, 5);
+});

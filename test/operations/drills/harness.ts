@@ -1,3 +1,4 @@
+import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Control } from '../../../src/control/control.ts';
 import type { ControlStore } from '../../../src/control/control-store.ts';
@@ -16,7 +17,10 @@ import { OUTCOMES, type Outcome } from '../../../src/search/outcome.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 
-/** Drills with the real control room in memory, under a simulated load. Virtual time advances when a drill sleeps. */
+/**
+ * Drills with the real control room in memory, under a simulated load. Virtual time advances when a drill sleeps. All is closed
+ * after the test.
+ */
 export interface DrillHarness {
   readonly drills: Drills;
   readonly clock: FakeClock;
@@ -30,6 +34,8 @@ export interface DrillHarness {
   readonly start: (plan: string | Plan, domains?: readonly string[]) => Promise<Journal>;
   /** Resolves at the end of the drill. */
   readonly end: (id: string) => Promise<Journal>;
+  /** Starts a drill, and resolves at its end. */
+  readonly run: DrillHarness['start'];
   readonly close: () => Promise<void>;
 }
 
@@ -50,7 +56,7 @@ export interface DrillHarnessOptions
   readonly erasing?: (ask: EraseRequest) => Promise<void>;
 }
 
-export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarness {
+export function createDrillHarness(t: TestContext, options: DrillHarnessOptions = {}): DrillHarness {
   const { domains: names = ['goods'], nodes = [], dedicated = false, clock = createFakeClock() } = options;
   const store = options.store ?? createMemoryControlStore({ clock });
   const random = seededRandom(7);
@@ -94,7 +100,7 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
         },
       })),
       ...{ clock, random, keep: options.keep ?? 20, processId: options.processId ?? 'here' },
-      ...(options.directory === undefined ? {} : { directory: options.directory }),
+      directory: options.directory,
       reportPage: options.reportPage ?? (({ id }) => `<p>${id}</p>`),
       observe: (event) => events.push(event),
       sleep: async (ms, signal) => {
@@ -114,8 +120,8 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
     control: controlOf,
     load: (domain) => simulationOf(domain).load,
     onTick: undefined,
-    start: (plan, domains) =>
-      harness.drills.start({ plan, by: 'test', reason: 'rehearsal', ...(domains && { domains }) }),
+    start: (plan, domains) => harness.drills.start({ plan, by: 'test', reason: 'rehearsal', domains }),
+    run: async (plan, domains) => harness.end((await harness.start(plan, domains)).id),
     end: async (id) => {
       for (;;) {
         const journal = await harness.drills.journal(id);
@@ -128,6 +134,7 @@ export function createDrillHarness(options: DrillHarnessOptions = {}): DrillHarn
       for (const control of controls.values()) await control.close();
     },
   };
+  t.after(harness.close);
   return harness;
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
@@ -14,6 +13,7 @@ import { createMemoryControlStore } from '../../../src/stores/memory/control-sto
 import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { SCENES } from '../../fakes/journal.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { until } from '../../until.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
@@ -21,25 +21,16 @@ const QUICK = planOf({ stages: [{ fraction: 0.5, holdMs: 1000 }], baselineMs: 10
 const ID = '20260101-000000-goods-x-aaaa';
 const TTL_MS = 600_000;
 
-async function folder(t: TestContext): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'serpcache-drills-'));
-  t.after(() => rm(directory, { recursive: true, maxRetries: 5 }));
-  return directory;
-}
-
 const journalOf = async (t: TestContext): Promise<Journal> => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
-  return harness.end((await harness.start(QUICK)).id);
+  const harness = createDrillHarness(t);
+  return harness.run(QUICK);
 };
 
 test('a head with an invalid mark is listed as unreadable, and the list stays complete', async (t) => {
   const clock = createFakeClock();
   const store = createMemoryControlStore({ clock });
-  const owner = createDrillHarness({ clock, store, processId: 'owner' });
-  const other = createDrillHarness({ clock, store, processId: 'other' });
-  t.after(owner.close);
-  t.after(other.close);
+  const owner = createDrillHarness(t, { clock, store, processId: 'owner' });
+  const other = createDrillHarness(t, { clock, store, processId: 'other' });
   const { id } = await owner.start(planOf());
   const head = await owner.drills.journal(id);
   await untilHolds(() => other.control().overlay() !== undefined);
@@ -72,7 +63,7 @@ test('a head with an invalid mark is listed as unreadable, and the list stays co
 });
 
 test('a damaged file is listed as unreadable, and the others are listed, read and rendered', async (t) => {
-  const directory = await folder(t);
+  const directory = temporaryFolder(t);
   const good = await journalOf(t);
   await writeFile(join(directory, `${good.id}.json`), encodeRecord(good));
   const bad: Journal = { ...good, id: ID, marks: [null as never] };
@@ -80,8 +71,7 @@ test('a damaged file is listed as unreadable, and the others are listed, read an
   const huge = '20260101-000001-goods-x-aaaa';
   await writeFile(join(directory, `${huge}.json`), '');
   await truncate(join(directory, `${huge}.json`), 65 * 2 ** 20);
-  const harness = createDrillHarness({ directory, reportPage });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory, reportPage });
   for (let look = 0; look < 2; look += 1) {
     const { drills, unreadable } = await harness.drills.list();
     assert.deepEqual(
@@ -102,12 +92,11 @@ test('a damaged file is listed as unreadable, and the others are listed, read an
 });
 
 test('a journal under the name of another drill is unreadable, and the list of unreadable files is bounded', async (t) => {
-  const directory = await folder(t);
+  const directory = temporaryFolder(t);
   const good = await journalOf(t);
   const names = Array.from({ length: 80 }, (_, n) => `20260101-0000${String(n).padStart(2, '0')}-goods-x-aaaa`);
   for (const name of names) await writeFile(join(directory, `${name}.json`), encodeRecord(good));
-  const harness = createDrillHarness({ directory, keep: 100 });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { directory, keep: 100 });
   const { drills, unreadable: shown } = await harness.drills.list();
   assert.deepEqual(drills, []);
   assert.equal(shown.length, 64);

@@ -58,8 +58,7 @@ const BAD: readonly {
 
 for (const { what, ask, harness: options, code, parameter } of BAD) {
   test(`a drill with ${what} is refused, and nothing changes`, async (t) => {
-    const harness = createDrillHarness({ domains: ['goods', 'auto'], ...options });
-    t.after(harness.close);
+    const harness = createDrillHarness(t, { domains: ['goods', 'auto'], ...options });
     const wrong = { ...ASK, ...ask } as StartRequest;
     await assert.rejects(harness.drills.start(wrong), (error: unknown) => {
       assert.ok(error instanceof OperationError);
@@ -75,8 +74,7 @@ for (const { what, ask, harness: options, code, parameter } of BAD) {
 
 test('a drill whose preview is refused is refused; a drill whose keys cannot be counted is not', async (t) => {
   let code: 'not-dedicated' | 'control-unavailable' = 'not-dedicated';
-  const harness = createDrillHarness({ preview: () => Promise.reject(new OperationError(code, 'no')) });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { preview: () => Promise.reject(new OperationError(code, 'no')) });
   await assert.rejects(harness.start('canary'), { code });
   code = 'control-unavailable';
   const { previews } = await harness.start('canary');
@@ -84,11 +82,10 @@ test('a drill whose preview is refused is refused; a drill whose keys cannot be 
 });
 
 test('the dry run shows each stage and the reasons against it', async (t) => {
-  const harness = createDrillHarness({
+  const harness = createDrillHarness(t, {
     preview: async ({ mode, fraction }) =>
       previewOf(mode, fraction, { survivable: 0.3, searches: fraction < 1 ? 10 : 0 }),
   });
-  t.after(harness.close);
   const { domains, warnings, plan } = await harness.drills.preview({ plan: '1-5-25-100' });
   assert.equal(plan.name, '1-5-25-100');
   assert.deepEqual(
@@ -102,10 +99,9 @@ test('the dry run shows each stage and the reasons against it', async (t) => {
 
 test('the dry run shows the expected searches of each cohort, and warns of too few', async (t) => {
   const searchesPerSecond = 30;
-  const harness = createDrillHarness({
+  const harness = createDrillHarness(t, {
     recent: () => ({ ...figuresBetween(new Map(), new Map()), searchesPerSecond }),
   });
-  t.after(harness.close);
   const { domains, warnings } = await harness.drills.preview({ plan: 'canary' });
   const cohort = { share: 0.01, searchesPerSecond: 0.3, enoughMs: 66_667 };
   assert.deepEqual(domains[0]?.cohorts, { control: cohort, stages: [cohort], flushed: cohort });
@@ -121,10 +117,9 @@ test('the dry run shows the expected searches of each cohort, and warns of too f
 });
 
 test('the dry run warns of a domain without searches, of a halt and of a running drill', async (t) => {
-  const harness = createDrillHarness({
+  const harness = createDrillHarness(t, {
     preview: async ({ mode, fraction }) => previewOf(mode, fraction, { searches: 0 }),
   });
-  t.after(harness.close);
   const { id } = await harness.start(planOf());
   const during = (await harness.drills.preview({ plan: 'canary' })).warnings;
   assert.ok(during.some((warning) => warning.includes('nothing was searched of late')));
@@ -136,14 +131,13 @@ test('the dry run warns of a domain without searches, of a halt and of a running
 
 test('the dry run of a blackout shows no loss, and that of a node the share of the node', async (t) => {
   const nodes = ['a:1', 'b:2'];
-  const harness = createDrillHarness({
+  const harness = createDrillHarness(t, {
     nodes,
     preview: async ({ mode, fraction }) => ({
       ...previewOf(mode, fraction, { extraCallsPerSecond: 100 }),
       nodes: nodes.map((node) => ({ node, keys: 5, bytes: 50, exact: true })),
     }),
   });
-  t.after(harness.close);
   const blackout = await harness.drills.preview({ plan: 'engine-blackout' });
   const dark = blackout.domains[0]?.stages[0]?.preview;
   assert.deepEqual([dark?.fraction, dark?.memory.entries, dark?.nodes[0]?.keys], [0, 0, 0]);

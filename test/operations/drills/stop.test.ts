@@ -30,8 +30,7 @@ function inStage(harness: DrillHarness, stage: number, held?: Promise<unknown>):
 }
 
 test('after an abort at 100 % everything is served again at once', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   await inStage(harness, 1);
   const flushed = harness.control().overlay()?.ranges.length ?? 0;
@@ -51,8 +50,7 @@ test('after an abort at 100 % everything is served again at once', async (t) => 
 });
 
 test('a drill is listed as running until its cache is restored', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   await inStage(harness, 0);
   assert.deepEqual(
@@ -69,8 +67,7 @@ test('a drill is listed as running until its cache is restored', async (t) => {
 });
 
 test('a drill that is aborted twice does not wait for the last figures', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf({ afterMs: 600_000 }));
   await inStage(harness, 0);
   await harness.drills.abort(id, CALLER);
@@ -89,8 +86,7 @@ test('a stop while the cache is being restored for another stop does not wait fo
     await onSwap();
     return store.swap(...change);
   };
-  const harness = createDrillHarness({ clock, store: { ...store, swap } });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { clock, store: { ...store, swap } });
   const { id } = await harness.start(planOf({ afterMs: 600_000 }));
   await inStage(harness, 0);
   let closed: Promise<void> | undefined;
@@ -106,9 +102,8 @@ test('a stop while the cache is being restored for another stop does not wait fo
 });
 
 test('after an abort by another process the verdict names the caller', async (t) => {
-  const harness = createDrillHarness();
-  const other = createDrillHarness({ store: harness.store, clock: harness.clock, processId: 'there' });
-  t.after(() => Promise.all([harness.close(), other.close()]));
+  const harness = createDrillHarness(t);
+  const other = createDrillHarness(t, { store: harness.store, clock: harness.clock, processId: 'there' });
   const { id } = await harness.start(planOf());
   const released = Promise.withResolvers<void>();
   await inStage(harness, 0, released.promise);
@@ -125,8 +120,7 @@ test('after an abort by another process the verdict names the caller', async (t)
 });
 
 test('a halt ends every drill and refuses new ones until it is lifted', async (t) => {
-  const harness = createDrillHarness({ domains: ['goods', 'auto'] });
-  t.after(harness.close);
+  const harness = createDrillHarness(t, { domains: ['goods', 'auto'] });
   const goods = await harness.start(planOf(), ['goods']);
   const auto = await harness.start(planOf(), ['auto']);
   await inStage(harness, 0);
@@ -139,13 +133,12 @@ test('a halt ends every drill and refuses new ones until it is lifted', async (t
   }
   await assert.rejects(harness.start(planOf(), ['auto']), { code: 'halted' });
   await harness.drills.lift(CALLER);
-  assert.equal((await harness.end((await harness.start(planOf(), ['auto'])).id)).verdict?.kind, 'passed');
+  assert.equal((await harness.run(planOf(), ['auto'])).verdict?.kind, 'passed');
 });
 
 test('a halt by another process ends the drill too', async (t) => {
-  const harness = createDrillHarness();
-  const other = createDrillHarness({ store: harness.store, clock: harness.clock, processId: 'there' });
-  t.after(() => Promise.all([harness.close(), other.close()]));
+  const harness = createDrillHarness(t);
+  const other = createDrillHarness(t, { store: harness.store, clock: harness.clock, processId: 'there' });
   const { id } = await harness.start(planOf());
   const released = Promise.withResolvers<void>();
   await inStage(harness, 0, released.promise);
@@ -157,9 +150,8 @@ test('a halt by another process ends the drill too', async (t) => {
 });
 
 test('a second drill of the domain is refused in every process', async (t) => {
-  const harness = createDrillHarness();
-  const other = createDrillHarness({ store: harness.store, clock: harness.clock, processId: 'there' });
-  t.after(() => Promise.all([harness.close(), other.close()]));
+  const harness = createDrillHarness(t);
+  const other = createDrillHarness(t, { store: harness.store, clock: harness.clock, processId: 'there' });
   const { id } = await harness.start(planOf());
   await assert.rejects(harness.start('canary'), { code: 'drill-running' });
   await assert.rejects(other.start('canary'), { code: 'drill-running' });
@@ -170,8 +162,7 @@ test('a second drill of the domain is refused in every process', async (t) => {
 });
 
 test('a process that is stopped restores the cache first', async (t) => {
-  const harness = createDrillHarness();
-  t.after(harness.close);
+  const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   await inStage(harness, 1);
   const beforeMs = harness.clock.monotonicMs();
@@ -184,13 +175,12 @@ test('a process that is stopped restores the cache first', async (t) => {
 });
 
 test('a drill that was just beginning when its process was stopped is rolled back', async (t) => {
-  const harness: DrillHarness = createDrillHarness({
+  const harness: DrillHarness = createDrillHarness(t, {
     preview: async ({ mode, fraction }) => {
       await harness.drills.close();
       return previewOf(mode, fraction);
     },
   });
-  t.after(harness.close);
   const { id } = await harness.start(planOf());
   assert.equal(harness.control().document().overlay, undefined);
   const { verdict, marks } = await harness.end(id);
@@ -233,14 +223,13 @@ test('a follower restores the cache by itself when the owner of the drill died',
 });
 
 test('a halt that another process has just lifted refuses no start', async (t) => {
-  const harness = createDrillHarness();
-  const other = createDrillHarness({
+  const harness = createDrillHarness(t);
+  const other = createDrillHarness(t, {
     store: harness.store,
     clock: harness.clock,
     processId: 'there',
     intervalMs: 600_000,
   });
-  t.after(() => Promise.all([harness.close(), other.close()]));
   await other.drills.halt(CALLER);
   await until('the halt', () => harness.control().document().halted !== undefined);
   await harness.drills.lift(CALLER);

@@ -92,7 +92,7 @@ function fleetOf(t: TestContext) {
       steps: {
         cutOver: (caller: typeof CALLER) => clock.settled(steps.cutOver(caller)),
         back: (caller: typeof CALLER) => clock.settled(steps.back(caller)),
-        stop: (caller: typeof CALLER) => clock.settled(steps.stop(caller)),
+        stop: () => clock.settled(steps.stop()),
       },
       cutOff: (is: boolean) => (isCutOff = is),
       candidateHasNoNodes: () => Object.assign(candidate, { nodes: () => [] }),
@@ -118,6 +118,24 @@ async function withShadow(process: Process): Promise<void> {
   await process.control.change((document) => beginShadow(document, shadow, nowMs));
 }
 
+/** Two processes that copy to the candidate. */
+async function shadowedPair(t: TestContext) {
+  const { clock, join } = fleetOf(t);
+  const [one, two] = [join(), join()];
+  await withShadow(one);
+  await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
+  return { clock, one, two };
+}
+
+/** A process that has cut over to the candidate, alone in its fleet. */
+async function movedAlone(t: TestContext) {
+  const { clock, servers, join } = fleetOf(t);
+  const one = join();
+  await withShadow(one);
+  await one.steps.cutOver(CALLER);
+  return { clock, servers, join, one };
+}
+
 /** Cuts over to the candidate; the other process is cut off from the control store once it has acknowledged. */
 async function moveWithout(one: Process, other: Process): Promise<void> {
   const { clock } = one;
@@ -132,10 +150,7 @@ async function moveWithout(one: Process, other: Process): Promise<void> {
 
 describe('a cut-over', () => {
   test('every process moves to the new store, and back, without a restart', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const [one, two] = [join(), join()];
-    await withShadow(one);
-    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
+    const { one, two } = await shadowedPair(t);
     const moved = await one.steps.cutOver(CALLER);
     assert.deepEqual([moved.from, moved.to, moved.configuration], [OLD, NEW, 'store: valkey']);
     assert.deepEqual(
@@ -154,15 +169,12 @@ describe('a cut-over', () => {
       { code: 'no-cut-over' },
       'a repeated call does not lead forward again',
     );
-    await one.steps.stop(CALLER);
+    await one.steps.stop();
     assert.equal(one.control.document().placement, undefined, 'every configuration names the old store');
   });
 
   test('of two calls to go back at once, the second does not undo the first', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const [one, two] = [join(), join()];
-    await withShadow(one);
-    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
+    const { one, two } = await shadowedPair(t);
     await one.steps.cutOver(CALLER);
     const ends = await Promise.allSettled([one.steps.back(CALLER), two.steps.back(CALLER)]);
     assert.deepEqual(ends.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
@@ -170,21 +182,15 @@ describe('a cut-over', () => {
   });
 
   test('there is no way back to a store that does not answer', async (t) => {
-    const { servers, join } = fleetOf(t);
-    const one = join();
-    await withShadow(one);
-    await one.steps.cutOver(CALLER);
+    const { servers, one } = await movedAlone(t);
     servers.old.meet({ kind: 'fault', fault: 'node-open' });
     await assert.rejects(one.steps.back(CALLER), { code: 'candidate-unfit' });
     assert.deepEqual(one.placed.active(), NEW);
   });
 
   test('the record stays while a process on the old store reports, though it beats in no store of the others', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const one = join();
-    await withShadow(one);
-    await one.steps.cutOver(CALLER);
-    await one.steps.stop(CALLER);
+    const { clock, join, one } = await movedAlone(t);
+    await one.steps.stop();
     const other = join({ declares: false });
     await clock.until('the document', other.control.hasSynced);
     await clock.until(
@@ -192,14 +198,11 @@ describe('a cut-over', () => {
       async () =>
         (await one.follower.processes())?.some(({ id, state }) => id === other.id && state === 'behind') === true,
     );
-    await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
+    await assert.rejects(one.steps.stop(), { code: 'cut-over-behind' });
   });
 
   test('a process that is cut off from the control store is named, and nothing changes', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const [one, two] = [join(), join()];
-    await withShadow(one);
-    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
+    const { one, two } = await shadowedPair(t);
     two.cutOff(true);
     await assert.rejects(one.steps.cutOver(CALLER), (error: Error & { code?: string }) => {
       assert.equal(error.code, 'cut-over-behind');
@@ -235,10 +238,7 @@ describe('a cut-over', () => {
   });
 
   test('a process that starts meanwhile uses the right store', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const one = join();
-    await withShadow(one);
-    await one.steps.cutOver(CALLER);
+    const { clock, join } = await movedAlone(t);
     const late = join();
     await clock.until('the document', late.control.hasSynced);
     assert.deepEqual([late.placed.active(), late.placed.other()], [NEW, OLD]);
@@ -257,13 +257,10 @@ describe('a cut-over', () => {
   });
 
   test('a drill is refused while it is under way, and not any more when it is settled', async (t) => {
-    const { join } = fleetOf(t);
-    const one = join();
-    await withShadow(one);
-    await one.steps.cutOver(CALLER);
+    const { one } = await movedAlone(t);
     const drill = () => one.control.change((document) => beginOverlay(document, OVERLAY));
     await assert.rejects(drill(), { code: 'cut-over-running' });
-    const stopped = await one.steps.stop(CALLER);
+    const stopped = await one.steps.stop();
     assert.deepEqual([stopped.ended, stopped.configuration], ['old-store', 'store: valkey']);
     assert.deepEqual([one.placed.active(), one.placed.other()], [NEW, undefined]);
     await drill();
@@ -273,40 +270,31 @@ describe('a cut-over', () => {
     const { join } = fleetOf(t);
     const [one, two] = [join(), join()];
     await moveWithout(one, two);
-    await assert.rejects(one.steps.stop(CALLER), { code: 'cut-over-behind' });
+    await assert.rejects(one.steps.stop(), { code: 'cut-over-behind' });
     assert.deepEqual(one.placed.other(), OLD);
   });
 
   test('a process that falls silent after the commit is named, and both stores stay in use', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const [one, two] = [join(), join()];
-    await withShadow(one);
-    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
+    const { clock, one, two } = await shadowedPair(t);
     await one.steps.cutOver(CALLER);
     two.cutOff(true);
     const states = async () => (await one.follower.processes())?.map(({ state }) => state);
     await clock.until('its silence', async () => (await states())?.includes('behind') === true);
-    await assert.rejects(one.steps.stop(CALLER), new RegExp(`process ${two.id}: it has been silent`));
+    await assert.rejects(one.steps.stop(), new RegExp(`process ${two.id}: it has been silent`));
     assert.deepEqual(one.placed.other(), OLD);
   });
 
   test('a process that has never reached the candidate does not acknowledge', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const [one, two] = [join(), join()];
-    await withShadow(one);
-    await clock.until('the shadow of the other process', () => two.follower.running() !== undefined);
+    const { one, two } = await shadowedPair(t);
     // A cluster or a sentinel that was never reached has no node at all.
     two.candidateHasNoNodes();
     await assert.rejects(one.steps.cutOver(CALLER), new RegExp(`process ${two.id}: it has no connection to valkey`));
   });
 
   test('the loss of the old store does not keep anyone from giving it up', async (t) => {
-    const { servers, join } = fleetOf(t);
-    const one = join();
-    await withShadow(one);
-    await one.steps.cutOver(CALLER);
+    const { servers, one } = await movedAlone(t);
     servers.old.meet({ kind: 'fault', fault: 'store-down' });
-    assert.equal((await one.steps.stop(CALLER)).ended, 'old-store');
+    assert.equal((await one.steps.stop()).ended, 'old-store');
     assert.deepEqual([one.placed.active(), one.placed.other()], [NEW, undefined]);
   });
 
@@ -321,10 +309,7 @@ describe('a cut-over', () => {
   });
 
   test('a halt ends the shadow and a preparation in every process, and a committed cut-over stays', async (t) => {
-    const { clock, join } = fleetOf(t);
-    const [one, two] = [join(), join()];
-    await withShadow(one);
-    await clock.until('the shadow', () => two.follower.running() !== undefined);
+    const { clock, one, two } = await shadowedPair(t);
     const moving = one.steps.cutOver(CALLER).catch((error: { code: string }) => error.code);
     await clock.until('the preparation', () => one.placed.other() !== undefined);
     const halted = { by: 'ann', reason: 'enough', atMs: clock.wallMs() };

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readOnce } from '../../../src/cache/store.ts';
+import type { Placement } from '../../../src/control/document.ts';
 import type { Mirror } from '../../../src/operations/shadow/mirror.ts';
+import { storeContract } from '../../contract/store.ts';
 import { COMMITTED, createPair, leaseOf, NEW, OLD, PREPARED, pageOf, REVERSED, SETTLED } from './harness.ts';
 
 const TTL_MS = 60_000;
@@ -247,3 +249,31 @@ test('a candidate is closed when nothing uses it, and never while it is active',
   placed.opened(NEW.fingerprint);
   assert.equal(openings(), 2);
 });
+
+const PLACEMENTS: Readonly<Record<string, Placement>> = {
+  'a prepared cut-over': PREPARED,
+  'a committed cut-over': COMMITTED,
+};
+
+for (const [name, placement] of Object.entries(PLACEMENTS)) {
+  storeContract(`a placed store, ${name}`, async () => {
+    const { old, candidate, placed } = createPair();
+    placed.follow(placement);
+    const stores = [old, candidate];
+    return {
+      store: placed,
+      owners: placed.content.nodes(),
+      stall: async () => {
+        // Later than the deadlines that must expire in the contract.
+        for (const store of stores) store.meet({ kind: 'slow', replyAfterMs: 500 });
+        return () => {
+          for (const store of stores) store.meet({ kind: 'none' });
+        };
+      },
+      lose: async () => {
+        for (const store of stores) store.lose();
+      },
+      stop: placed.close,
+    };
+  });
+}

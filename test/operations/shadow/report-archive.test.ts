@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { reportSummary, SHADOW_REPORTS, shadowReportId } from '../../../src/operations/shadow/report-archive.ts';
-import type { ShadowReport } from '../../../src/operations/shadow/shadow.ts';
-import { createRecordArchive } from '../../../src/report/record-archive.ts';
+import { reportSummary, SHADOW_REPORTS, type ShadowReport } from '../../../src/operations/shadow/shadow.ts';
+import { createRecordArchive, recordId } from '../../../src/report/record-archive.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { GOOD, reportOf } from './report-fixture.ts';
 
 const REPORT = reportOf({ ...GOOD, lengthMs: 60_000 });
@@ -29,9 +28,7 @@ function archiveIn(directory: string, keep: number, onFault: (id: string) => voi
 }
 
 async function kept(t: TestContext, { keep = 20, inside = '' } = {}): Promise<Kept> {
-  const folder = await mkdtemp(join(tmpdir(), 'serpcache-shadows-'));
-  t.after(() => rm(folder, { recursive: true, maxRetries: 5 }));
-  const directory = join(folder, inside);
+  const directory = join(temporaryFolder(t), inside);
   const faults: string[] = [];
   return { directory, faults, archive: archiveIn(directory, keep, (id) => faults.push(id)) };
 }
@@ -39,13 +36,13 @@ async function kept(t: TestContext, { keep = 20, inside = '' } = {}): Promise<Ke
 /** A later report: `at` seconds after the first. */
 function later(at: number): ShadowReport {
   const startedAtMs = REPORT.startedAtMs + at * 1000;
-  const name = { domain: 'goods', candidate: 'valkey', atMs: startedAtMs, random: () => 0.5 };
-  return { ...REPORT, id: shadowReportId(name), startedAtMs, endedAtMs: startedAtMs + 60_000 };
+  const id = recordId({ atMs: startedAtMs, words: ['goods', 'valkey'], random: () => 0.5 });
+  return { ...REPORT, id, startedAtMs, endedAtMs: startedAtMs + 60_000 };
 }
 
 test('the id of a shadow sorts by time and is a file name, whatever the names are', () => {
   const id = (candidate: string): string =>
-    shadowReportId({ domain: 'goods', candidate, atMs: REPORT.startedAtMs, random: () => 0.5 });
+    recordId({ atMs: REPORT.startedAtMs, words: ['goods', candidate], random: () => 0.5 });
   assert.equal(id('valkey'), '20261121-064348-goods-valkey-i000');
   assert.equal(id('../Key DB'), '20261121-064348-goods----key-db-i000');
   assert.ok(id('x'.repeat(1000)).length <= 217);

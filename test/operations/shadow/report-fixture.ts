@@ -71,49 +71,66 @@ function intervalAt(atMs: number, modelled: Modelled, random: () => number): Sha
   const theirs = Math.round(hits * fullAt(atMs) * (1 - errorsAt(atMs)));
   const writes = sampled - hits;
   const side = (name: SideName, copies: number, found: number, errors: number): Side => ({
-    ...{ reads: sampled * copies, readsPerSecond: (sampled * copies) / seconds },
-    ...{ compared: sampled - errors, hits: found, ...share('hitRatio', found, sampled - errors), writes },
+    reads: sampled * copies,
+    readsPerSecond: (sampled * copies) / seconds,
+    compared: sampled - errors,
+    hits: found,
+    hitRatio: ratio(found, sampled - errors),
+    writes,
     errors: { ...noErrors(), 'store-slow': errors },
-    ...share('errorRate', errors, sampled * copies + writes),
-    ...{ p50Ms: about(0.3), p95Ms: about(0.7), p99Ms: about(p99Ms[name]) },
+    errorRate: ratio(errors, sampled * copies + writes),
+    p50Ms: about(0.3),
+    p95Ms: about(0.7),
+    p99Ms: about(p99Ms[name]),
     servers: serversAt(sampled * copies, name === 'primary' ? 1 : fullAt(atMs) * fraction, about),
   });
   const wrong = wrongAt(atMs);
   const missing = Math.max(0, hits - failed - theirs);
-  const older = Math.round(compared * about(0.004));
+  const older = Math.round(compared * about(0.008));
   return {
-    ...{ seconds, processes: 3 },
+    seconds,
+    processes: 2,
     primary: side('primary', 1, hits, 0),
     candidate: side('candidate', reads, theirs, failed),
     agreement: {
-      ...{
-        compared,
-        equal: Math.max(0, compared - missing - older - wrong),
-        older,
-        newer: 0,
-        wrong,
-        missing,
-        surplus: 0,
-      },
-      ...{ lifeSamples: Math.round(compared / 32), lifeDriftMs: about(12), lifeDriftMaxMs: about(80) },
+      compared,
+      equal: Math.max(0, compared - missing - older - wrong),
+      older,
+      newer: 0,
+      wrong,
+      missing,
+      surplus: 0,
+      lifeSamples: Math.round(compared / 32),
+      lifeDriftMs: about(12),
+      lifeDriftMaxMs: about(80),
     },
     copying: {
-      ...{ sampled: sampled + writes, sent: sampled * reads + writes, dropped: 0 },
-      ...{ paused: atMs % 240_000 === 0 ? 12 : 0, filled: missing },
+      sampled: sampled + writes,
+      sent: sampled * reads + writes,
+      dropped: 0,
+      paused: atMs % 240_000 === 0 ? 12 : 0,
+      filled: missing,
     },
   };
 }
 
 function serversAt(reads: number, full: number, about: (value: number, part?: number) => number): Servers {
   return {
-    ...{ nodes: 3, missing: 0, connections: 18, memoryBytes: about(9e6 + 640e6 * full, 0.1) },
-    ...{ maxMemoryBytes: 3 * 2 ** 30, evictedPerSecond: about(full > 0.9 ? 2 : 0), expiredPerSecond: about(1.5) },
-    ...{ bytesInPerSecond: about(reads * 80), bytesOutPerSecond: about(reads * 1700), cpu: about(0.02 + reads / 9e3) },
+    nodes: 3,
+    missing: 0,
+    connections: 18,
+    memoryBytes: about(9e6 + 640e6 * full, 0.1),
+    maxMemoryBytes: 3 * 2 ** 30,
+    evictedPerSecond: about(full > 0.9 ? 2 : 0),
+    expiredPerSecond: about(1.5),
+    bytesInPerSecond: about(reads * 80),
+    bytesOutPerSecond: about(reads * 1700),
+    cpu: about(0.02 + reads / 9e3),
   };
 }
 
-function share<Name extends string>(name: Name, part: number, all: number): { readonly [K in Name]?: number } {
-  return all > 0 ? ({ [name]: part / all } as { readonly [K in Name]?: number }) : {};
+function ratio(part: number, all: number): number | undefined {
+  return all > 0 ? part / all : undefined;
 }
 
 function noErrors(): Side['errors'] {
@@ -128,46 +145,49 @@ export function betweenOf(samples: readonly ShadowSample[]): (fromMs: number, to
 
 export function joined(some: readonly ShadowFigures[]): ShadowFigures {
   const seconds = sum(some.map((one) => one.seconds));
+  const sides = (name: SideName): readonly Side[] => some.map((one) => one[name]);
+  const none: Copying = { sampled: 0, sent: 0, dropped: 0, paused: 0, filled: 0 };
   return {
-    ...{ seconds, processes: some.at(-1)?.processes ?? 0 },
-    primary: joinedSide(
-      some.map(({ primary }) => primary),
-      seconds,
-    ),
-    candidate: joinedSide(
-      some.map(({ candidate }) => candidate),
-      seconds,
-    ),
-    agreement: summed(
-      some.map(({ agreement }) => agreement),
-      noAgreement(),
-    ),
+    seconds,
+    processes: some.at(-1)?.processes ?? 0,
+    primary: joinedSide(sides('primary'), seconds),
+    candidate: joinedSide(sides('candidate'), seconds),
+    agreement: {
+      ...summed(
+        some.map(({ agreement }) => agreement),
+        noAgreement(),
+      ),
+      lifeDriftMs: 11.4,
+      lifeDriftMaxMs: 93,
+    },
     copying: summed(
       some.map(({ copying }) => copying),
-      { sampled: 0, sent: 0, dropped: 0, paused: 0, filled: 0 } satisfies Copying,
+      none,
     ),
   };
 }
 
 function joinedSide(some: readonly Side[], seconds: number): Side {
-  const [reads, compared, hits, writes] = (['reads', 'compared', 'hits', 'writes'] as const).map((name) =>
-    sum(some.map((one) => one[name])),
-  ) as [number, number, number, number];
+  const total = (name: 'reads' | 'compared' | 'hits' | 'writes'): number => sum(some.map((one) => one[name]));
+  const mean = (name: 'p50Ms' | 'p95Ms' | 'p99Ms') => ratio(sum(some.map((one) => one[name] ?? 0)), some.length);
   const errors = summed(
     some.map((one) => one.errors),
     noErrors(),
   );
-  const mean = (name: 'p50Ms' | 'p95Ms' | 'p99Ms') => {
-    const values = some.map((one) => one[name] ?? 0);
-    return values.length === 0 ? {} : { [name]: sum(values) / values.length };
-  };
-  const servers = some.at(-1)?.servers;
+  const [reads, compared, hits, writes] = [total('reads'), total('compared'), total('hits'), total('writes')];
   return {
-    ...{ reads, readsPerSecond: seconds > 0 ? reads / seconds : 0, compared, hits, writes, errors },
-    ...share('hitRatio', hits, compared),
-    ...share('errorRate', sum(Object.values(errors)), reads + writes),
-    ...{ ...mean('p50Ms'), ...mean('p95Ms'), ...mean('p99Ms') },
-    ...(servers === undefined ? {} : { servers }),
+    reads,
+    readsPerSecond: seconds > 0 ? reads / seconds : 0,
+    compared,
+    hits,
+    hitRatio: ratio(hits, compared),
+    writes,
+    errors,
+    errorRate: ratio(sum(Object.values(errors)), reads + writes),
+    p50Ms: mean('p50Ms'),
+    p95Ms: mean('p95Ms'),
+    p99Ms: mean('p99Ms'),
+    servers: some.at(-1)?.servers,
   };
 }
 
@@ -188,10 +208,7 @@ export function reportOf(modelled: Modelled = GOOD, changed: Partial<ShadowRepor
   const samples = samplesOf({ noise: 0.12, ...modelled });
   const between = betweenOf(samples);
   const lengthMs = samples.at(-1)?.atMs ?? 0;
-  const total = {
-    ...between(0, lengthMs),
-    agreement: { ...between(0, lengthMs).agreement, lifeDriftMs: 11.4, lifeDriftMaxMs: 93 },
-  };
+  const total = between(0, lengthMs);
   return {
     id: '20261121-064348-goods-valkey-x7q2',
     domain: 'goods',

@@ -16,7 +16,7 @@ const control = {
   ...{ suppressed: 0, purges: 0, ranges: 0, drill: undefined, shadow: undefined, placement: undefined },
 };
 const look = (atMs: number): DomainLook => {
-  return { domain: 'goods', figures: figuresAt(atMs, 1, undefined, 0), status: fakeStatus('goods'), control };
+  return { domain: 'goods', figures: figuresAt(atMs, 1), status: fakeStatus('goods'), control };
 };
 const line = (atMs: number, some: DomainLook = look(atMs)) => ({ atMs, domains: [some], drills: [] });
 

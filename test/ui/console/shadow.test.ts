@@ -47,7 +47,7 @@ describe('the shadow view', () => {
     const text = words(running);
     assert.match(text, /10 % of the keys to valkey, 1 copy of each read/);
     assert.match(text, /primary: main candidate: valkey/);
-    assert.match(text, /✓ Recorded time met 721 s are recorded of 600 s/);
+    assert.match(text, /✓ Recorded time met 10 min 00 s of 10 min 00 s are recorded/);
     assert.deepEqual(actions(running), ['cut-over', 'shadow-change', 'shadow-stop']);
   });
 

@@ -6,8 +6,9 @@ import { auditView } from '../../../src/ui/console/assets/view/changes.ts';
 import { cohortRatios } from '../../../src/ui/console/assets/view/cohorts.ts';
 import { drillsView } from '../../../src/ui/console/assets/view/drills.ts';
 import { announcedChanges, announcementsOf, drillStripView } from '../../../src/ui/console/assets/view/page.ts';
+import { journalOf } from '../../fakes/journal.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
-import { FAKE_PLANS, journalAt } from '../../fakes/operations-drills.ts';
+import { FAKE_PLANS } from '../../fakes/operations-drills.ts';
 import { consoleModel, feed } from './harness.ts';
 
 describe('a drill that is rolled back', () => {
@@ -69,14 +70,12 @@ describe('a report that cannot be read', () => {
 
 describe('cohorts', () => {
   const plan = FAKE_PLANS.find(({ name }) => name === '1-5-25-100') ?? assert.fail();
-  const drill = { id: 'x', plan, domains: ['goods'], startedAtMs: 0, reason: 'r', by: 'b' };
   const sampled = (cohorts: Sample['figures']['cohorts'], count: number): Journal => {
-    const journal = journalAt(drill, 1000);
     const samples = Array.from({ length: count }, (_, i): Sample => {
-      const figures = { ...figuresAt(i, 0.5, undefined, 0), cohorts };
+      const figures = { ...figuresAt(i, 0.5), cohorts };
       return { atMs: i * 500, domain: 'goods', phase: 'baseline', stage: 0, figures, guards: [] };
     });
-    return { ...journal, samples };
+    return { ...journalOf({ plan }), samples };
   };
 
   it('with too few searches have no ratio, also when all of them hit', () => {

@@ -6,8 +6,7 @@ import { SERVICE_CHECKS } from './service.ts';
 import { CLIENT_CHECKS } from './store-clients.ts';
 import { CLUSTER_CHECKS } from './store-cluster.ts';
 import { COMMAND_CHECKS } from './store-commands.ts';
-import { KEY_CHECKS } from './store-keys.ts';
-import { MEMORY_CHECKS } from './store-memory.ts';
+import { KEY_CHECKS, MEMORY_CHECKS } from './store-memory.ts';
 import { REPLICATION_CHECKS } from './store-replication.ts';
 
 /** Every check, in the order of README.md. */

@@ -18,8 +18,6 @@ import { isSameRun, mysql, searchdsAt, searchServersOf } from './engine-figures.
 
 /** Indexes of engines: their documents, their age, and the agents of distributed ones. */
 
-// --- agents -----------------------------------------------------------------------------------------------------------
-
 const AGENTS = { raises: 0.01, clears: 0.001 };
 const MAX_NAMED = 3;
 
@@ -55,8 +53,6 @@ function agents(view: EngineView): Judgement {
     ],
   }));
 }
-
-// --- documents and age ------------------------------------------------------------------------------------------------
 
 function build({ kind, index, domains }: EngineFacts): string {
   return kind === 'sqlite'

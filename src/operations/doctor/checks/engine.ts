@@ -18,8 +18,6 @@ import { INDEX_CHECKS } from './engine-index.ts';
 
 /** Search servers: whether they answer, how long queries take in them, and their connections. */
 
-// --- connections ------------------------------------------------------------------------------------------------------
-
 function maxedOut(view: EngineView, window: Window): Judgement {
   const { now, seconds } = view;
   const limit = limitOf(window, view);
@@ -88,8 +86,6 @@ function limitOf(window: Window, { now }: EngineView): number | undefined {
   return searchdsAt(window, now).flatMap(({ maxChildren = 0 }) => (maxChildren > 0 ? [maxChildren] : []))[0];
 }
 
-// --- time -------------------------------------------------------------------------------------------------------------
-
 const WALL = { raises: 0.5, clears: 0.35, queries: 20 };
 
 function wall(view: EngineView): Judgement {
@@ -131,8 +127,6 @@ function latency({ now }: EngineView, { after }: Window): Judgement {
     ],
   }));
 }
-
-// --- version ----------------------------------------------------------------------------------------------------------
 
 /** `29.0.2 d8f3e1a@…`, or without a number in a build of its own. */
 const MANTICORE = /^[\d.]+ [0-9a-f]+@\d+/;

@@ -19,7 +19,7 @@ import {
   skip,
   stallOf,
 } from '../window.ts';
-import { limitedOf, ms, wideningOf } from './limiters.ts';
+import { limitedOf, ms, wideningOf } from './network.ts';
 import { cli, largerBacklog, largerReplicaLimit, othersCalls, replicasOf, repliedBytes } from './store-figures.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { bytesText, countText, durationText, percentText } from '../../../report/format.ts';
 import { formatDuration } from '../../../schema/units.ts';
 import type { Outcome } from '../../../search/outcome.ts';
-import { DURATION_BOUNDS_MS } from '../../meter/figures.ts';
+import { quantile } from '../../meter/figures.ts';
 import { BIG_PAGE_BYTES } from '../../meter/meter.ts';
 import type { CheckRule, Window } from '../check.ts';
 import { type DomainFacts, type FleetProcess, known } from '../facts.ts';
@@ -76,19 +76,6 @@ function counted<Name extends string = string>(counts: Readonly<Record<string, n
   };
 }
 
-/** The upper bound of the bucket that holds the quantile. */
-function quantileAmong(counts: readonly number[], share: number): number {
-  const wanted = share * counts.reduce((sum, count) => sum + count, 0);
-  let seen = 0;
-  const at = counts.findIndex((count) => {
-    seen += count;
-    return seen >= wanted;
-  });
-  return DURATION_BOUNDS_MS[at] ?? DURATION_BOUNDS_MS[DURATION_BOUNDS_MS.length - 1] ?? 0;
-}
-
-// --- the fleet --------
-
 /** All processes together; none without a service. */
 function fleetOf({ after: { service } }: Window) {
   return service === undefined ? [] : [{ subject: 'fleet', fleet: service.fleet }];
@@ -112,8 +99,6 @@ function groupsOf(processes: readonly FleetProcess[]): readonly string[] {
       return `${group.length} with ${value} (${ids.join(', ')}${group.length > MAX_IDS ? ', …' : ''})`;
     });
 }
-
-// --- the thresholds ---------------------------------------------------------------------------------------------------
 
 const QUEUE = { waitMs: 50, clearWaitMs: 25, shed: 0.01, clearShed: 0.005, least: 50 };
 const SLOW = { raises: 0.01, clears: 0.005, least: 20 };
@@ -182,7 +167,7 @@ export const SERVICE_CHECKS: readonly CheckRule[] = [
       if (sent < SLOW.least) return tooFew(sent, SLOW.least, 'reads');
       if (slow < LEAST_SLOW) return 'fine';
       const share = slow / sent;
-      const p99Ms = quantileAmong(readDurations, 0.99);
+      const p99Ms = quantile(readDurations, 0.99) ?? 0;
       const loopDelayMs = after.service?.loop.delayMs ?? 0;
       return finding(stateAbove(share, SLOW), () => ({
         evidence: `${countText(slow)} of ${countText(sent)} reads (${percentText(share)}) were not answered within store.deadline ${durationText(storeDeadlineMs)}; 99 % ended within ${durationText(p99Ms)}, and the event loop of this process was ${durationText(loopDelayMs)} late.`,

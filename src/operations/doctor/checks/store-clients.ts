@@ -28,8 +28,6 @@ import {
 
 /** Connections of store nodes: whether they answer, the number and life of connections, and bytes that wait for their readers. */
 
-// --- nodes that do not answer -----------------------------------------------------------------------------------------
-
 /** The node answered, or was not asked: it is not away. */
 const NOT_ASKED = /\bNOPERM\b|\bbudget\b|no time left/;
 /** The server refuses the credentials. Searches fail as the doctor does. */
@@ -72,8 +70,6 @@ function silent(reason: string, { evidence, figures, advice }: Partial<Details>)
   }));
 }
 
-// --- connections ------------------------------------------------------------------------------------------------------
-
 /**
  * The mean life of a connection is the number of connections divided by those opened per second. A fleet that restarts
  * opens all its connections once: long before the second window that a finding needs, the rate is near 0 again.
@@ -112,8 +108,6 @@ const moreClients = (view: NodeView, limit: number): readonly string[] => [
 const NEAR_LIMIT = { raises: 0.8, clears: 0.7 };
 const MANY = { alone: 1000, most: 500, share: 0.5, clearAlone: 800, clearMost: 400 };
 const BLOCKED = { count: 20, share: 0.2, connected: 50, clears: 10 };
-
-// --- output buffers ---------------------------------------------------------------------------------------------------
 
 const OUTPUT = { share: 0.5, clearShare: 0.25, unlimitedBytes: 32 * MIB, clearUnlimitedBytes: 16 * MIB };
 const REPLICA_ROOM = { hardBytes: 1024 * MIB, softBytes: 512 * MIB, softSeconds: 60 };

@@ -38,8 +38,6 @@ function byStore(views: readonly NodeView[]): readonly NodesOfStore[] {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
 
-// --- coverage ---------------------------------------------------------------------------------------------------------
-
 interface Coverage {
   readonly view: NodeView;
   readonly state: string;
@@ -80,8 +78,6 @@ function coverage({ views }: NodesOfStore): Judgement {
   }));
 }
 
-// --- balance ----------------------------------------------------------------------------------------------------------
-
 const MASTERS = 3;
 function clusterMasters(window: Window): readonly NodesOfStore[] {
   return byStore(mastersOf(window)).filter(({ store, views }) => store.kind === 'cluster' && views.length >= MASTERS);
@@ -112,8 +108,6 @@ function shardsOf(window: Window) {
     }));
   });
 }
-
-// --- shared servers ---------------------------------------------------------------------------------------------------
 
 /** Servers with the stores that name them, each store once. */
 function sharedServersOf(window: Window) {

@@ -17,8 +17,6 @@ import { callsGrown, cli, noConfig, serverSeconds } from './store-figures.ts';
 
 /** Commands of store nodes: slow ones, events that stopped the server, and hits. */
 
-// --- slow commands ----------------------------------------------------------------------------------------------------
-
 const SLOW = { ms: 10, count: 2, aloneMs: 100 };
 /** Prefix of the names of the doctor's own connections. */
 const OWN_CLIENT = 'serpcache-doctor';
@@ -66,8 +64,6 @@ function slowCommands(view: NodeView, window: Window): Judgement {
   }));
 }
 
-// --- latency events ---------------------------------------------------------------------------------------------------
-
 const LATENCY = { raises: 100, clears: 50, recentSeconds: 60 };
 /** While SLOWLOG is written, the commands behind these events are a finding of `store-slow-commands`. */
 const TOLD_BY_SLOWLOG: ReadonlySet<string> = new Set(['command', 'fast-command']);
@@ -91,8 +87,6 @@ function latencyEvents(view: NodeView, window: Window): Judgement {
     advice: [`Its history: ${cli(view, `LATENCY HISTORY ${event}`)}`, `What it means: ${cli(view, 'LATENCY DOCTOR')}`],
   }));
 }
-
-// --- hits -------------------------------------------------------------------------------------------------------------
 
 /** Commands by which the doctor samples keys, and that count as a hit; others seldom send these. */
 const OWN_HITS = /^(?:type|pttl)\b/;

@@ -20,7 +20,7 @@ export function serverSeconds({ level, node }: NodeView, { after }: Window): num
 }
 
 /** Growth of the counts behind `prefix` in INFO, by the rest of the field's name. A count that is not there is 0. */
-export function grownCounts({ node, before }: NodeView, prefix: string, member: RegExp): ReadonlyMap<string, number> {
+function grownCounts({ node, before }: NodeView, prefix: string, member: RegExp): ReadonlyMap<string, number> {
   const then = known(before?.info);
   const count = (line: string | undefined): number => Number(member.exec(line ?? '')?.[1] ?? 0);
   return new Map(
@@ -81,8 +81,6 @@ export function replicasOf({ node }: NodeView): readonly ReplicaLine[] {
     return [{ address: `${ip}:${port}`, state, offset: Number(offset), lagSeconds: Number(lag) }];
   });
 }
-
-// --- advice -----------------------------------------------------------------------------------------------------------
 
 /** `redis-cli -h 10.0.0.1 -p 6379 CONFIG SET save ""` */
 export function cli({ node }: Pick<NodeView, 'node'>, command: string): string {

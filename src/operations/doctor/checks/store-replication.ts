@@ -16,8 +16,6 @@ import { cli, largerBacklog, largerReplicaLimit, NO_INFO, type ReplicaLine, repl
 
 /** Copies of a store node's data: snapshots and append-only files, replicas, their lag and their full copies. */
 
-// --- on disk ----------------------------------------------------------------------------------------------------------
-
 interface Saving {
   readonly view: NodeView;
   readonly appends: boolean;
@@ -42,8 +40,6 @@ function endsSaving({ view, appends, points }: Saving): readonly string[] {
     ...(appends ? [cli(view, 'CONFIG SET appendonly no')] : []),
   ];
 }
-
-// --- replicas ---------------------------------------------------------------------------------------------------------
 
 function withReplicas(window: Window): readonly NodeView[] {
   return serversOf(window).filter(({ level }) => (level('connected_slaves') ?? 0) > 0);

@@ -6,22 +6,7 @@ import { isMapping } from '../../../schema/read.ts';
 import type { Figure, FleetProcess } from '../facts.ts';
 
 /** The processes that share a control store, as each describes itself there. */
-export interface Fleet {
-  /** This process first. Another one is known from its second report on, and until it has been silent for a while. */
-  readonly read: () => Promise<Figure<readonly FleetProcess[]>>;
-  readonly close: () => void;
-}
-
-interface FleetOptions {
-  readonly processId: string;
-  /** `configurationDigest` of its settings. */
-  readonly configuration: string;
-  /** The control of each domain: processes that share one domain know each other by it. */
-  readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly random: () => number;
-  readonly intervalMs?: number;
-}
+export type Fleet = ReturnType<typeof createFleet>;
 
 /** One process's description. */
 interface Hello {
@@ -42,7 +27,16 @@ const MAX_SILENT = 3;
 const MAX_PROCESSES = 256;
 const MAX_FLEET_TEXT = 64;
 
-export function createFleet(options: FleetOptions): Fleet {
+export function createFleet(options: {
+  readonly processId: string;
+  /** `configurationDigest` of its settings. */
+  readonly configuration: string;
+  /** The control of each domain: processes that share one domain know each other by it. */
+  readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly random: () => number;
+  readonly intervalMs?: number;
+}) {
   const { processId, configuration, controls, clock, random } = options;
   const { intervalMs = INTERVAL_MS } = options;
   let sent = 0;
@@ -101,7 +95,8 @@ export function createFleet(options: FleetOptions): Fleet {
   schedule(intervalMs * 0.2 * random());
 
   return {
-    read: async () => {
+    /** This process first. Another one is known from its second report on, and until it has been silent for a while. */
+    read: async (): Promise<Figure<readonly FleetProcess[]>> => {
       const self = { id: processId, configuration };
       if (shared.length === 0) return { known: [self] };
       const hellos = await collect();

@@ -3,11 +3,7 @@ import type { Figure, KeyFacts, KeysFacts } from '../facts.ts';
 import { refusalText, shortName } from './store-replies.ts';
 
 /** Samples the keys of one node. In time it sees all of them: each sample goes on where the one before ended. */
-export interface KeySampler {
-  /** Keys that a sample looks at, about: for the budget. */
-  readonly count: number;
-  readonly sample: () => Promise<Figure<KeysFacts>>;
-}
+export type KeySampler = ReturnType<typeof createKeySampler>;
 
 const SCANS = 2;
 const SCAN_COUNT = 250;
@@ -40,7 +36,7 @@ export function createKeySampler(options: {
   readonly askMany: (commands: Commands) => Promise<readonly ProbeReply[]>;
   /** Where the first pass begins; at the start unless given. */
   readonly random?: () => number;
-}): KeySampler {
+}) {
   const { askMany, random = () => 0 } = options;
   /** Undefined before the first step, which begins anywhere: a short examination would always see the same keys. */
   let cursor: string | undefined;
@@ -139,8 +135,9 @@ export function createKeySampler(options: {
   };
 
   return {
+    /** Keys that a sample looks at, about: for the budget. */
     count: SCANS * SCAN_COUNT,
-    sample: async () => {
+    sample: async (): Promise<Figure<KeysFacts>> => {
       const [size] = await ask([['DBSIZE']]);
       const total = numberIn(size) ?? 0;
       const names = await scan(total);

@@ -14,11 +14,6 @@ import {
   timeMsOf,
 } from './store-replies.ts';
 
-/** Reads the figures of one store. Settles within about five seconds, and never rejects. */
-export interface StoreCollector {
-  readonly read: (depth: Snapshot['depth']) => Promise<StoreFacts>;
-}
-
 /** Directives for the checks and for readers of a bundle. None of them holds a secret or a path. */
 export const CONFIG_NAMES = [
   'maxmemory maxmemory-policy maxmemory-clients save appendonly appendfsync timeout tcp-keepalive tcp-backlog maxclients',
@@ -37,7 +32,7 @@ const MAX_LISTED_CLIENTS = 5000;
 const MAX_AT_ONCE = 16;
 /** No command is sent after this time. A command takes up to two seconds, thus a read up to five. */
 const MAX_READ_MS = 3000;
-export const LATE = { kind: 'unreachable', detail: 'there was no time left for it' } as const;
+const LATE = { kind: 'unreachable', detail: 'there was no time left for it' } as const;
 const MAX_ADVICE = 500;
 const MAX_FAULT = 160;
 /** A part that the budget does not allow is the last known one, up to this age. */
@@ -74,13 +69,14 @@ interface NodeState {
   readonly last: Map<Budgeted, { readonly part: Figure<unknown>; readonly atMs: number }>;
 }
 
+/** Reads the figures of one store. Settles within about five seconds, and never rejects. */
 export function createStoreCollector(options: {
   readonly probe: StoreProbe;
   readonly clock: Clock;
   readonly random?: () => number;
   /** For tests, whose clock it moves. */
   readonly wait?: (ms: number) => Promise<unknown>;
-}): StoreCollector {
+}) {
   const { probe, clock, random, wait = sleep } = options;
   const states = new Map<string, NodeState>();
 
@@ -233,7 +229,7 @@ export function createStoreCollector(options: {
   };
 
   return {
-    read: async (depth) => {
+    read: async (depth: Snapshot['depth']): Promise<StoreFacts> => {
       const untilMs = clock.monotonicMs() + MAX_READ_MS;
       const listed = await probe.nodes();
       const nodes = known(listed);

@@ -18,10 +18,9 @@ import { h, type TreeElement } from '../../../report/tree.ts';
 import type { Journal, Mark, Verdict } from '../journal.ts';
 import type { Plan, PlanStage } from '../plan.ts';
 import { drillVerdict, guardRuleText, MEANINGS, modeText, stageHeading, stageName, survivalFigures } from '../view.ts';
-import { drillAnnotations, plotKey } from './annotations.ts';
 import { guardPlots, mainPlots } from './plots.ts';
 import { conclusionsTable, dryRun, hypothesisTable, phaseTable, stageTable, timeline } from './tables.ts';
-import { lastStage, type PlotInput, samplesOf, type Track, trackOf } from './track.ts';
+import { drillAnnotations, lastStage, type PlotInput, plotKey, samplesOf, type Track, trackOf } from './track.ts';
 
 /** Number of points along a plot, for all domains together: it keeps the page under 300 KB, also for a long drill. */
 const COLUMNS = 400;
@@ -215,7 +214,7 @@ function planSection({ plan, domains }: Journal): TreeElement {
       caption: 'Stages',
       narrow: 'cards',
       columns: [
-        { title: 'PlanStage', cell: ({ at }) => said(stageHeading(plan, at)) },
+        { title: 'Stage', cell: ({ at }) => said(stageHeading(plan, at)) },
         { title: 'Held for', isNumber: true, cell: ({ stage }) => durationText(stage.holdMs) },
         { title: 'Loses', cell: ({ stage }) => losesText(stage, plan) },
       ],

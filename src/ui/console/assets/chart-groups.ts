@@ -1,6 +1,5 @@
 import type { Journal } from '../../../operations/drills/journal.ts';
-import { drillAnnotations } from '../../../operations/drills/report/annotations.ts';
-import { trackOf } from '../../../operations/drills/report/track.ts';
+import { drillAnnotations, trackOf } from '../../../operations/drills/report/track.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
 import { curvesOf, sidePlots } from '../../../operations/shadow/report-plots.ts';
 import { amountText, countText, durationText, percentText, stopwatchText } from '../../../report/format.ts';

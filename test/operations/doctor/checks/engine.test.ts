@@ -8,15 +8,13 @@ import {
   evidenceOf,
   healthyWindow,
   hostWith,
-  lookerOf,
-  onlyOf,
+  lookOf,
   raisedBy,
+  seenIn,
   serviceWith,
   snapshotWith,
   windowOf,
 } from '../harness.ts';
-
-const looker = (id: string) => lookerOf(ENGINE_CHECKS, id);
 
 function windowWith(before: EngineFacts, after: EngineFacts, host?: HostFacts): Window {
   const hosts = host === undefined ? [] : [host];
@@ -25,7 +23,7 @@ function windowWith(before: EngineFacts, after: EngineFacts, host?: HostFacts): 
 
 /** The observation of one check, of a healthy engine and one second later. */
 function seen(id: string, after: EngineFacts, before: EngineFacts = engineWith()) {
-  return onlyOf(looker(id)(windowWith(before, after)));
+  return seenIn(id, windowWith(before, after));
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 
@@ -45,7 +43,7 @@ test('a healthy search server has no finding', () => {
 test('a silent server is unreachable, and no other check of it raises', () => {
   const window = windowWith(engineWith(), silent('no answer within 1800 ms'));
   assert.deepEqual(raisedBy(ENGINE_CHECKS, window), ['engine-unreachable: 127.0.0.1:9306 (engine of goods)']);
-  assert.match(evidenceOf(onlyOf(looker('engine-unreachable')(window))), /no answer within 1800 ms/);
+  assert.match(evidenceOf(seenIn('engine-unreachable', window)), /no answer within 1800 ms/);
 });
 
 test('a server that refuses the connection for want of room is full, not unreachable', () => {
@@ -84,7 +82,7 @@ test('two domains on one server are added, and a domain with two servers gives e
   const cars = engineWith({ name: 'engine of cars', domains: ['cars'], index: 'cars', maxConnections: { known: 60 } });
   const mirror = engineWith({ name: 'engine of cars', domains: ['cars'], index: 'cars', endpoint: '10.0.0.2:9306' });
   const at = snapshotWith({ engines: [goods, cars, mirror] });
-  const [shared] = looker('engine-connections')(windowOf(at, at));
+  const [shared] = lookOf('engine-connections')(windowOf(at, at));
   assert.match(evidenceOf(shared ?? assert.fail()), /goods 32, cars 16.* are 50 of the 60/);
 });
 
@@ -92,7 +90,7 @@ test('max_children of a searchd on a seen host is its maximum, by its port', () 
   const untold = engineWith({ maxConnections: { skipped: 'searchd does not tell max_children' } });
   const searchd = { program: 'searchd', pid: 1, port: 9306, maxChildren: 33 };
   const look = (host: Partial<HostFacts>) =>
-    onlyOf(looker('engine-connections')(windowWith(untold, untold, hostWith(host)))).state;
+    seenIn('engine-connections', windowWith(untold, untold, hostWith(host))).state;
   assert.equal(look({ servers: { known: [searchd] } }), 'raise');
   assert.equal(look({ servers: { known: [{ ...searchd, port: 9307 }] } }), 'skipped');
   assert.equal(look({ servers: { known: [searchd] }, role: 'part' }), 'skipped');
@@ -118,7 +116,7 @@ test('a slow SHOW STATUS raises, unless the event loop of this process is late',
   assert.equal(stateOf('engine-latency', engineWith({ rttMs: { known: 120 } })), 'hold');
   const late = serviceWith({ loop: { delayMs: 280 } });
   const at = snapshotWith({ engines: [slow], service: late });
-  assert.equal(onlyOf(looker('engine-latency')(windowOf(at, at))).state, 'skipped');
+  assert.equal(seenIn('engine-latency', windowOf(at, at)).state, 'skipped');
 });
 
 test('a query beyond the hard deadline runs on without an end', () => {
@@ -166,7 +164,7 @@ test('an index is old by its file or by the file on a seen host, and not by the 
   assert.equal(stateOf('engine-index-age', watched), 'skipped');
   const searchd = { program: 'searchd', pid: 1, port: 9306, indexAgeSeconds: { goods: 2 * day, cars: 1 } };
   const host = hostWith({ servers: { known: [searchd] } });
-  assert.equal(onlyOf(looker('engine-index-age')(windowWith(watched, watched, host))).state, 'raise');
+  assert.equal(seenIn('engine-index-age', windowWith(watched, watched, host)).state, 'raise');
 });
 
 test('a replaced index is told for five minutes, with the time for which old pages are served', () => {
@@ -175,7 +173,7 @@ test('a replaced index is told for five minutes, with the time for which old pag
   assert.equal(stateOf('engine-rotation', changed(400)), 'hold');
   assert.equal(stateOf('engine-rotation', changed(700)), 'fine');
   const at = snapshotWith({ engines: [changed(20)], service: serviceWith() });
-  assert.match(evidenceOf(onlyOf(looker('engine-rotation')(windowOf(at, at)))), /up to 1\sh\s00\smin/);
+  assert.match(evidenceOf(seenIn('engine-rotation', windowOf(at, at))), /up to 1\sh\s00\smin/);
 });
 
 test('a real-time index is not rotated when its documents change', () => {

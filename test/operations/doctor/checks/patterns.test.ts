@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PATTERN_CHECKS } from '../../../../src/operations/doctor/checks/patterns.ts';
 import type { HostFacts, NodeFacts, QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
+  adviceOf,
   domainWith,
   evidenceOf,
   hostWith,
   laterNode,
-  lookerOf,
   nodeWith,
-  onlyOf,
+  seen,
+  seenIn,
   serviceWith,
   snapshotWith,
   storeWindow,
@@ -18,7 +18,6 @@ import {
 } from '../harness.ts';
 import type { Fields } from '../healthy-redis.ts';
 
-const look = (id: string) => lookerOf(PATTERN_CHECKS, `pattern-${id}`);
 const master = nodeWith();
 const CPU = { used_cpu_user_main_thread: 0.1, used_cpu_sys_main_thread: 0.05 };
 const pings = (...times: readonly number[]): Partial<NodeFacts> => ({ rtt: { known: times } });
@@ -36,20 +35,21 @@ test('reads that wait for a round trip of milliseconds beside an idle CPU are ro
       });
     return windowOf(at(master, 0), at(laterNode(master, CPU, pings(rttMs, rttMs, rttMs)), reads));
   };
-  const found = onlyOf(look('round-trips')(windowWith(3, 400)));
+  const found = seenIn('pattern-round-trips', windowWith(3, 400));
   assert.equal(found.state, 'raise');
   assert.match(
     evidenceOf(found),
     /400 reads a second each wait for one round trip of 3\.00 ms, while .* 15 % of a core/,
   );
-  assert.equal(onlyOf(look('round-trips')(windowWith(1.7, 400))).state, 'hold');
-  assert.equal(onlyOf(look('round-trips')(windowWith(0.1, 400))).state, 'fine');
-  assert.equal(onlyOf(look('round-trips')(windowWith(3, 50))).state, 'skipped');
+  assert.equal(seenIn('pattern-round-trips', windowWith(1.7, 400)).state, 'hold');
+  assert.equal(seenIn('pattern-round-trips', windowWith(0.1, 400)).state, 'fine');
+  assert.equal(seenIn('pattern-round-trips', windowWith(3, 50)).state, 'skipped');
 });
 
 test('connections that are opened again and again are the work of the server', () => {
-  const found = onlyOf(
-    look('reconnects')(pair({ total_connections_received: 80, cmdstat_get: 200, total_commands_processed: 200 })),
+  const found = seenIn(
+    'pattern-reconnects',
+    pair({ total_connections_received: 80, cmdstat_get: 200, total_commands_processed: 200 }),
   );
   assert.equal(found.state, 'raise');
   assert.match(
@@ -57,29 +57,30 @@ test('connections that are opened again and again are the work of the server', (
     /80 connections are opened a second, 29 % of all commands and connections, beside 12 that stay; the CPU is at 15 %/,
   );
   const few = pair({ total_connections_received: 20, cmdstat_get: 20_000, total_commands_processed: 20_000 });
-  assert.equal(onlyOf(look('reconnects')(few)).state, 'fine', 'a small share of the work');
+  assert.equal(seenIn('pattern-reconnects', few).state, 'fine', 'a small share of the work');
   const slow = pair({ total_connections_received: 7, cmdstat_get: 20, total_commands_processed: 20 });
-  assert.equal(onlyOf(look('reconnects')(slow)).state, 'hold');
+  assert.equal(seenIn('pattern-reconnects', slow).state, 'hold');
 });
 
 test('fifty connections a second are a trouble beside any number of commands and idle connections', () => {
   const idle = nodeWith({ info: { connected_clients: 4000 } });
   const stateAt = (count: number): string => {
     const growth = { ...CPU, cmdstat_get: 20_000, total_commands_processed: 20_000, total_connections_received: count };
-    return onlyOf(look('reconnects')(storeWindow([idle], [laterNode(idle, growth)]))).state;
+    return seenIn('pattern-reconnects', storeWindow([idle], [laterNode(idle, growth)])).state;
   };
   assert.deepEqual([50, 30, 24].map(stateAt), ['raise', 'hold', 'fine']);
 });
 
 test('neither INFO nor the handshakes count beside the connections and the commands of others', () => {
   const growth = { total_connections_received: 12, cmdstat_get: 100, cmdstat_info: 500, cmdstat_hello: 500 };
-  const found = onlyOf(look('reconnects')(pair({ ...growth, total_commands_processed: 1100 })));
+  const found = seenIn('pattern-reconnects', pair({ ...growth, total_commands_processed: 1100 }));
   assert.match(evidenceOf(found), /12 connections are opened a second, 11 % of all/);
 });
 
 test('large replies beside an idle CPU are found, and the stream to replicas is none', () => {
-  const found = onlyOf(
-    look('big-replies')(pair({ total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 })),
+  const found = seenIn(
+    'pattern-big-replies',
+    pair({ total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 }),
   );
   assert.equal(found.state, 'raise');
   assert.match(
@@ -89,16 +90,16 @@ test('large replies beside an idle CPU are found, and the stream to replicas is 
   const streaming = nodeWith({ info: { total_net_repl_output_bytes: 0 } });
   const streamed = { total_net_output_bytes: 50e6, total_net_repl_output_bytes: 45e6, cmdstat_get: 100 };
   const copied = laterNode(streaming, { ...CPU, ...streamed, total_commands_processed: 100 });
-  assert.equal(onlyOf(look('big-replies')(storeWindow([streaming], [copied]))).state, 'fine');
+  assert.equal(seenIn('pattern-big-replies', storeWindow([streaming], [copied])).state, 'fine');
   const small = pair({ total_net_output_bytes: 50e6, cmdstat_get: 50_000, total_commands_processed: 50_000 });
-  assert.equal(onlyOf(look('big-replies')(small)).state, 'fine');
+  assert.equal(seenIn('pattern-big-replies', small).state, 'fine');
   const busy = pair({
     total_net_output_bytes: 50e6,
     cmdstat_get: 500,
     total_commands_processed: 500,
     used_cpu_user_main_thread: 0.9,
   });
-  assert.equal(onlyOf(look('big-replies')(busy)).state, 'fine', 'the CPU is the limit there');
+  assert.equal(seenIn('pattern-big-replies', busy).state, 'fine', 'the CPU is the limit there');
 });
 
 const TBF: QdiscFacts = {
@@ -125,27 +126,26 @@ function limitedWindow(maxMs: number, qdisc: Partial<QdiscFacts>, cpu = CPU) {
 }
 
 test('stalls while nothing is full, with a discipline that holds packets back, are a limiter', () => {
-  const found = onlyOf(look('limiter')(limitedWindow(38, { overlimits: 300, sentBytes: 1e6 })));
+  const found = seenIn('pattern-limiter', limitedWindow(38, { overlimits: 300, sentBytes: 1e6 }));
   assert.equal(found.state, 'raise');
   assert.match(
     evidenceOf(found),
     /PING takes up to 38 ms .* tbf on eth0 of web-1 passes 8\.0 of 50 Mbit\/s, drops 0 and holds back 300 packets/,
   );
-  assert.equal(onlyOf(look('limiter')(limitedWindow(4, { dropped: 5 }))).state, 'hold');
+  assert.equal(seenIn('pattern-limiter', limitedWindow(4, { dropped: 5 })).state, 'hold');
 });
 
 test('a limiter that is used up, or holds nothing back, or does not stall, is no such pattern', () => {
-  assert.equal(onlyOf(look('limiter')(limitedWindow(38, { overlimits: 300, sentBytes: 6e6 }))).state, 'fine');
-  assert.equal(onlyOf(look('limiter')(limitedWindow(38, { sentBytes: 1e6 }))).state, 'fine');
-  assert.equal(onlyOf(look('limiter')(limitedWindow(1, { overlimits: 300 }))).state, 'fine');
+  assert.equal(seenIn('pattern-limiter', limitedWindow(38, { overlimits: 300, sentBytes: 6e6 })).state, 'fine');
+  assert.equal(seenIn('pattern-limiter', limitedWindow(38, { sentBytes: 1e6 })).state, 'fine');
+  assert.equal(seenIn('pattern-limiter', limitedWindow(1, { overlimits: 300 })).state, 'fine');
 });
 
 test('a storm is advised to raise limits of replicas alone that are known and lower', () => {
   const adviceWith = (info: Fields, config: Fields, parts: Partial<NodeFacts> = {}): string => {
     const lagging = { slave0: 'ip=10.0.0.2,port=6379,state=online,offset=1000,lag=1', master_repl_offset: 9e6 };
     const node = nodeWith({ info: { connected_slaves: 1, ...lagging, ...info }, config, parts });
-    const found = onlyOf(look('eviction-storm')(storeWindow([node], [laterNode(node, { ...CPU, evicted_keys: 500 })])));
-    return found.state === 'raise' ? found.advice.join('\n') : assert.fail(found.state);
+    return adviceOf(seen('pattern-eviction-storm', node, laterNode(node, { ...CPU, evicted_keys: 500 })));
   };
   const small = adviceWith({}, { 'client-output-buffer-limit': 'slave 268435456 67108864 60' });
   assert.match(small, /repl-backlog-size 103mb/);
@@ -165,14 +165,14 @@ test('evictions while a replica falls behind, or starts over, are a storm', () =
   });
   const windowWith = (growth: Readonly<Record<string, number>>) =>
     storeWindow([withReplica], [laterNode(withReplica, { ...CPU, ...growth })]);
-  const found = onlyOf(look('eviction-storm')(windowWith({ evicted_keys: 500 })));
+  const found = seenIn('pattern-eviction-storm', windowWith({ evicted_keys: 500 }));
   assert.equal(found.state, 'raise');
   assert.match(
     evidenceOf(found),
     /500 keys are evicted a second, each a command for 1 replicas, which are up to 8\.6 MiB behind; 0 full resyncs/,
   );
-  assert.equal(onlyOf(look('eviction-storm')(windowWith({ evicted_keys: 60 }))).state, 'hold');
-  assert.equal(onlyOf(look('eviction-storm')(windowWith({}))).state, 'fine');
+  assert.equal(seenIn('pattern-eviction-storm', windowWith({ evicted_keys: 60 })).state, 'hold');
+  assert.equal(seenIn('pattern-eviction-storm', windowWith({})).state, 'fine');
   const alone = pair({ evicted_keys: 500, sync_full: 0 });
-  assert.equal(onlyOf(look('eviction-storm')(alone)).state, 'fine', 'without a replica it is no storm');
+  assert.equal(seenIn('pattern-eviction-storm', alone).state, 'fine', 'without a replica it is no storm');
 });

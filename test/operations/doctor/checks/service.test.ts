@@ -6,18 +6,17 @@ import type { DomainFacts, Figure, FleetProcess } from '../../../../src/operatio
 import { DURATION_BOUNDS_MS } from '../../../../src/operations/meter/figures.ts';
 import { GAP } from '../../../../src/report/format.ts';
 import {
+  adviceOf,
   domainWith,
   evidenceOf,
   healthyWindow,
-  lookerOf,
-  onlyOf,
   raisedBy,
+  seenIn,
   serviceWith,
   snapshotWith,
   windowOf,
 } from '../harness.ts';
 
-const look = (id: string) => lookerOf(SERVICE_CHECKS, `service-${id}`);
 const said = (observation: CheckResult): string => evidenceOf(observation).replaceAll(GAP, ' ');
 const HEALTHY = domainWith();
 
@@ -27,13 +26,7 @@ function grown(after: Partial<DomainFacts>, before: Partial<DomainFacts> = {}): 
     snapshotWith({ service: serviceWith({ domains: [domainWith(change)] }) });
   return windowOf(at(before), at(after));
 }
-const seen = (id: string, window: Window) => onlyOf(look(id)(window));
-const stateOf = (id: string, window: Window) => seen(id, window).state;
-const adviceOf = (id: string, window: Window): string => {
-  const observation = seen(id, window);
-  assert.ok(observation.state === 'raise' || observation.state === 'hold');
-  return observation.advice.join('\n');
-};
+const stateOf = (id: string, window: Window) => seenIn(`service-${id}`, window).state;
 
 /** Counts by the bound of their bucket. */
 const durations = (counts: Readonly<Record<number, number>>): readonly number[] =>
@@ -83,7 +76,7 @@ test('a queue before the engine is told by its mean wait or by its refusals', ()
       permits: { count, waitedMs: count * meanMs },
       shed: { 'queue-expired': refused },
     });
-  assert.match(said(onlyOf(look('permits-queue')(queued(100, 60)))), /^100 engine calls waited 60 ms each/);
+  assert.match(said(seenIn('service-permits-queue', queued(100, 60))), /^100 engine calls waited 60 ms each/);
   assert.equal(stateOf('permits-queue', queued(100, 30)), 'hold');
   assert.equal(stateOf('permits-queue', queued(100, 5)), 'fine');
   assert.equal(stateOf('permits-queue', queued(100, 5, 10)), 'raise');
@@ -100,10 +93,10 @@ test('reads past the deadline are told with the quantile of the window, not of a
   const window = grown(after(30), before);
   assert.equal(stateOf('store-deadline', window), 'raise');
   assert.match(
-    said(seen('store-deadline', window)),
+    said(seenIn('service-store-deadline', window)),
     /^30 of 1,000 reads \(3 %\) were not answered within store\.deadline 50 ms; 99 % ended within 60 ms/,
   );
-  assert.match(adviceOf('store-deadline', window), /domains\.goods\.store\.deadline: 100ms/);
+  assert.match(adviceOf(seenIn('service-store-deadline', window)), /domains\.goods\.store\.deadline: 100ms/);
   assert.equal(stateOf('store-deadline', grown(after(7), before)), 'hold');
   assert.equal(stateOf('store-deadline', grown(after(1), before)), 'fine');
 });
@@ -121,8 +114,11 @@ test('a ttl is too short when few searches hit and most misses find a page whose
     grown({ outcomes: { 'hit-l1': hits, engine: 1000 - hits }, misses: { expired, unseen, bypass: 500 } });
   const short = traffic(300, 500, 200);
   assert.equal(stateOf('ttl', short), 'raise');
-  assert.match(said(seen('ttl', short)), /^30 % of 1,000 searches were hits, and 500 of 700 misses \(71\.4 %\)/);
-  assert.match(adviceOf('ttl', short), /domains\.goods\.freshness\.ttl: 2h/);
+  assert.match(
+    said(seenIn('service-ttl', short)),
+    /^30 % of 1,000 searches were hits, and 500 of 700 misses \(71\.4 %\)/,
+  );
+  assert.match(adviceOf(seenIn('service-ttl', short)), /domains\.goods\.freshness\.ttl: 2h/);
   assert.equal(stateOf('ttl', traffic(550, 300, 150)), 'hold');
   assert.equal(stateOf('ttl', traffic(300, 100, 600)), 'fine', 'the searches are new ones');
   assert.equal(stateOf('ttl', traffic(900, 100, 0)), 'fine');
@@ -131,7 +127,10 @@ test('a ttl is too short when few searches hit and most misses find a page whose
 test('pages above 100 KiB are told with their share and size', () => {
   const pages = (big: number, count = 100) =>
     grown({ pages: { count, bytes: 4_000_000, big, largestBytes: 3_000_000 } });
-  assert.match(said(seen('big-pages', pages(10))), /^10 of 100 stored pages \(10 %\) are larger than 100 KiB/);
+  assert.match(
+    said(seenIn('service-big-pages', pages(10))),
+    /^10 of 100 stored pages \(10 %\) are larger than 100 KiB/,
+  );
   assert.equal(stateOf('big-pages', pages(10)), 'raise');
   assert.equal(stateOf('big-pages', pages(3)), 'hold');
   assert.equal(stateOf('big-pages', pages(1)), 'fine');
@@ -143,15 +142,13 @@ test('values that are not believed are told by reason, each with its own remedy'
     grown({ reads: { value: reads }, misses: { corrupt, unsigned, unseen: 100 } });
   const window = refused(6, 14);
   assert.equal(stateOf('refused-entries', window), 'raise');
-  assert.match(said(seen('refused-entries', window)), /^20 of 500 .* \(4 %\) .*: unsigned 14, corrupt 6\.$/);
-  assert.match(adviceOf('refused-entries', window), /signing\.key/);
-  assert.doesNotMatch(adviceOf('refused-entries', window), /maxEntryBytes/);
+  assert.match(said(seenIn('service-refused-entries', window)), /^20 of 500 .* \(4 %\) .*: unsigned 14, corrupt 6\.$/);
+  assert.match(adviceOf(seenIn('service-refused-entries', window)), /signing\.key/);
+  assert.doesNotMatch(adviceOf(seenIn('service-refused-entries', window)), /maxEntryBytes/);
   assert.equal(stateOf('refused-entries', refused(4, 0)), 'hold');
   assert.equal(stateOf('refused-entries', refused(1, 0)), 'fine');
   assert.equal(stateOf('refused-entries', refused(20, 0, 10_000)), 'fine', 'one in five hundred');
 });
-
-// --- the fleet --------------------------------------------------------------------------------------------------------
 
 const process = (id: string, own: Partial<FleetProcess> = {}): FleetProcess => ({
   id,
@@ -172,17 +169,17 @@ test('processes that are alike have no finding, and neither has a process alone'
 
 test('different configurations are told with the ids of the processes, the most frequent first', () => {
   const other = process('b', { configuration: 'two' });
-  const found = onlyOf(look('configurations')(withProcesses(process('a'), other, process('c'))));
+  const found = seenIn('service-configurations', withProcesses(process('a'), other, process('c')));
   assert.equal(found.state, 'raise');
   assert.equal(said(found), '3 processes have 2 different configurations: 2 with one (a, c); 1 with two (b).');
 });
 
 test('a large fleet names only some of its processes', () => {
   const many = Array.from({ length: 200 }, (_, n) => process(`p${n}`, { configuration: n < 100 ? 'one' : `own${n}` }));
-  assert.ok(said(onlyOf(look('configurations')(withProcesses(...many)))).length < 300);
+  assert.ok(said(seenIn('service-configurations', withProcesses(...many))).length < 300);
 });
 
 test('a fleet that is not known is skipped with its reason', () => {
-  const found = onlyOf(look('configurations')(fleetOf({ skipped: 'the control store does not answer' })));
+  const found = seenIn('service-configurations', fleetOf({ skipped: 'the control store does not answer' }));
   assert.deepEqual(found, { subject: 'fleet', state: 'skipped', reason: 'the control store does not answer' });
 });

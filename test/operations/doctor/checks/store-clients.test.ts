@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CLIENT_CHECKS } from '../../../../src/operations/doctor/checks/store-clients.ts';
 import type { ClientsFacts, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
+  adviceOf,
   evidenceOf,
   HEALTHY_NODE,
   laterNode,
-  lookerOf,
+  lookOf,
   nodeWith,
   onlyOf,
+  seen,
   snapshotWith,
+  stateOf,
   storeWindow,
   storeWith,
   windowOf,
@@ -20,15 +22,7 @@ const clients = (change: Partial<ClientsFacts>): Partial<NodeFacts> => ({
   clients: { known: { ...CLIENTS, ...change } },
 });
 
-/** The observation of one check, of a node and one second later. */
-function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds = 1) {
-  return onlyOf(lookerOf(CLIENT_CHECKS, id)(storeWindow([before], [after], { seconds })));
-}
-const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
-
-// --- nodes that do not answer -----------------------------------------------------------------------------------------
-
-const unreachable = lookerOf(CLIENT_CHECKS, 'store-unreachable');
+const unreachable = lookOf('store-unreachable');
 const silentAs = (role: NodeFacts['role'], address = '127.0.0.1:6379'): NodeFacts =>
   nodeWith({ address, role, parts: { info: { skipped: `connect ECONNREFUSED ${address}` } } });
 
@@ -69,8 +63,6 @@ test('a server that lets nobody in is unreachable, and the credentials are named
   assert.equal(onlyOf(unreachable(storeWindow([], [late]))).state, 'skipped', 'it was not asked');
 });
 
-// --- connections ------------------------------------------------------------------------------------------------------
-
 const opened = (count: number, connected = 12): NodeFacts =>
   laterNode(nodeWith({ info: { connected_clients: connected } }), { total_connections_received: count });
 
@@ -83,29 +75,24 @@ test('eighty new connections a second beside twelve are a churn, and its client 
   assert.doesNotMatch(evidenceOf(seen('store-connection-churn', HEALTHY_NODE, opened(80))), /young/);
 });
 
-test('a churn is held between five and ten new connections a second', () => {
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(9)), 'hold');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(4)), 'fine');
-});
+for (const [what, count, connected, seconds, state] of [
+  ['nine a second keep a churn', 9, 12, 1, 'hold'],
+  ['four a second are none', 4, 12, 1, 'fine'],
+  ['those that are few beside the ones that stay are none', 20, 1000, 1, 'fine'],
+  ['fifty a second are a churn beside thousands of idle ones', 50, 4000, 1, 'raise'],
+  ['twenty-five a second beside thousands keep a churn', 25, 4000, 1, 'hold'],
+  ['twenty-four a second beside thousands are none', 24, 4000, 1, 'fine'],
+  ['those of a fleet that restarts in a window of fifteen seconds are none', 400, 400, 15, 'hold'],
+  ['those of a very short window tell nothing', 80, 12, 0.1, 'skipped'],
+] as const) {
+  test(`new connections: ${what}`, () => {
+    assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(count, connected), { seconds }), state);
+  });
+}
 
-test('new connections that are few beside those that stay are no churn', () => {
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(20, 1000)), 'fine');
-});
-
-test('fifty new connections a second are a churn beside thousands of idle ones', () => {
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(50, 4000)), 'raise');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(25, 4000)), 'hold');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(24, 4000)), 'fine');
-});
-
-test('a fleet that restarts in a window of fifteen seconds is no churn', () => {
-  assert.notEqual(stateOf('store-connection-churn', HEALTHY_NODE, opened(400, 400), 15), 'raise');
-});
-
-test('a server that was restarted, and a very short window, tell nothing about a churn', () => {
+test('a server that was restarted tells nothing about a churn', () => {
   const restarted = nodeWith({ info: { run_id: 'another', total_connections_received: 1000 } });
   assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, restarted), 'skipped');
-  assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(80), 0.1), 'skipped');
 });
 
 test('one refused connection is enough', () => {
@@ -191,10 +178,7 @@ test('without a limit, or without CONFIG, an output buffer of 32 MiB is found', 
   assert.equal(stateOf('store-output-buffer', unseen), 'skipped');
 });
 
-const adviceFor = (node: NodeFacts): string => {
-  const observation = seen('store-output-buffer', node);
-  return observation.state === 'raise' ? observation.advice.join('\n') : assert.fail(observation.state);
-};
+const adviceFor = (node: NodeFacts): string => adviceOf(seen('store-output-buffer', node));
 
 test('no advice about an output buffer lowers a limit that is in force', () => {
   assert.match(adviceFor(output(130 * MIB, 'replica')), /"replica 1024mb 512mb 60"/);

@@ -7,22 +7,22 @@ import { CLUSTER_CHECKS } from '../../../../src/operations/doctor/checks/store-c
 import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import { until } from '../../../until.ts';
 import {
+  CONTROL,
   evidenceOf,
   HEALTHY_NODE,
   healthyWindow,
   laterNode,
-  lookerOf,
+  lookOf,
   type NodeChange,
   nodeWith,
-  onlyOf,
   raisedBy,
+  seenIn,
   snapshotWith,
   storeWindow,
   storeWith,
   windowOf,
 } from '../harness.ts';
 
-const look = (id: string) => lookerOf(CLUSTER_CHECKS, id);
 const CLUSTER: Partial<StoreFacts> = { kind: 'cluster' };
 const WHOLE = {
   cluster_state: 'ok',
@@ -52,7 +52,7 @@ test('a healthy server and a healthy cluster have no finding', () => {
 
 test('slots without a master are critical, seen through any node that answers', () => {
   const covered = (...fields: readonly Readonly<Record<string, string>>[]): CheckResult =>
-    onlyOf(look('store-cluster-state')(still(fields.map((one, at) => master(at + 1, {}, one)))));
+    seenIn('store-cluster-state', still(fields.map((one, at) => master(at + 1, {}, one))));
   assert.match(
     evidenceOf(covered({}, { cluster_slots_fail: '5461' })),
     /^10\.0\.0\.2:6379 tells cluster_state:ok; 16,384 of 16,384 slots are assigned, 5,461 have failed/,
@@ -62,15 +62,15 @@ test('slots without a master are critical, seen through any node that answers', 
   assert.equal(covered({}, { cluster_slots_pfail: '5461' }).state, 'hold');
   assert.equal(covered({}, {}).state, 'fine');
   const [dead, alive] = [master(1, { parts: { info: { skipped: 'refused' } } }), master(2)];
-  assert.equal(onlyOf(look('store-cluster-state')(still([dead, alive]))).state, 'fine');
+  assert.equal(seenIn('store-cluster-state', still([dead, alive])).state, 'fine');
 });
 
 test('coverage is skipped where CLUSTER is refused, and is no question outside a cluster', () => {
   const refused = master(1, { parts: { cluster: { skipped: 'CLUSTER INFO is refused' } } });
-  assert.deepEqual(look('store-cluster-state')(still([refused])), [
+  assert.deepEqual(lookOf('store-cluster-state')(still([refused])), [
     { subject: 'store of goods', state: 'skipped', reason: 'CLUSTER INFO is refused' },
   ]);
-  assert.deepEqual(look('store-cluster-state')(still([refused], {})), []);
+  assert.deepEqual(lookOf('store-cluster-state')(still([refused], {})), []);
 });
 
 /** A second of a cluster, by GETs at each master and commands of the doctor at the first. */
@@ -83,7 +83,7 @@ function second(gets: readonly number[], own = 0): readonly CheckResult[] {
       'cmdstat_memory|usage': at === 0 ? own : 0,
     }),
   );
-  return look('store-hot-shard')(storeWindow(nodes, later, { store: CLUSTER }));
+  return lookOf('store-hot-shard')(storeWindow(nodes, later, { store: CLUSTER }));
 }
 
 test('a shard with most of the commands is hot', () => {
@@ -108,13 +108,11 @@ test('uneven traffic is no hot shard while it is small, nor are the commands of 
 test('a shard is not compared while another has no figures', () => {
   const nodes = [1, 2, 3].map((n) => master(n));
   const later = nodes.map((node) => laterNode(node, { cmdstat_get: 3000, total_commands_processed: 3000 }));
-  const states = look('store-hot-shard')(storeWindow(nodes.slice(1), later, { store: CLUSTER })).map(
+  const states = lookOf('store-hot-shard')(storeWindow(nodes.slice(1), later, { store: CLUSTER })).map(
     ({ state }) => state,
   );
   assert.deepEqual(states, ['skipped', 'skipped', 'skipped']);
 });
-
-const CONTROL: Partial<StoreFacts> = { name: 'control store', domains: [], isCache: false };
 
 /** A window of these stores, each with these nodes. */
 function stores(...each: readonly (readonly [Partial<StoreFacts>, NodeFacts])[]): Window {
@@ -125,28 +123,26 @@ function stores(...each: readonly (readonly [Partial<StoreFacts>, NodeFacts])[])
 test('control documents on a cache that evicts are told, by the run of the server and not by its address', () => {
   const alias = master(1, { address: 'cache.internal:6379' });
   assert.match(
-    evidenceOf(onlyOf(look('store-shared-server')(stores([{}, master(1)], [CONTROL, alias])))),
+    evidenceOf(seenIn('store-shared-server', stores([{}, master(1)], [CONTROL, alias]))),
     /^It is store of goods, control store, and evicts by allkeys-lru at 1\sGiB/,
   );
   const both = { name: 'store of goods, control store' };
-  assert.equal(onlyOf(look('store-shared-server')(stores([both, master(1)]))).state, 'raise');
+  assert.equal(seenIn('store-shared-server', stores([both, master(1)])).state, 'raise');
   const volatile = master(1, { info: { maxmemory_policy: 'volatile-lru' } });
-  assert.equal(onlyOf(look('store-shared-server')(stores([both, volatile]))).state, 'fine');
-  assert.equal(onlyOf(look('store-shared-server')(stores([{}, master(1)], [CONTROL, master(2)]))).state, 'fine');
-  assert.deepEqual(look('store-shared-server')(stores([{}, master(1)])), []);
+  assert.equal(seenIn('store-shared-server', stores([both, volatile])).state, 'fine');
+  assert.equal(seenIn('store-shared-server', stores([{}, master(1)], [CONTROL, master(2)])).state, 'fine');
+  assert.deepEqual(lookOf('store-shared-server')(stores([{}, master(1)])), []);
 });
 
 test('two domains on one server are told, a store and its candidate are not', () => {
   const jobs = { name: 'store of jobs', domains: ['jobs'] };
   assert.match(
-    evidenceOf(onlyOf(look('store-shared-domains')(stores([{}, master(1)], [jobs, master(1)])))),
+    evidenceOf(seenIn('store-shared-domains', stores([{}, master(1)], [jobs, master(1)]))),
     /^It keeps pages of 2 domains: goods, jobs\.$/,
   );
   const candidate = { name: 'candidate next of goods' };
-  assert.equal(onlyOf(look('store-shared-domains')(stores([{}, master(1)], [candidate, master(1)]))).state, 'fine');
+  assert.equal(seenIn('store-shared-domains', stores([{}, master(1)], [candidate, master(1)])).state, 'fine');
 });
-
-// --- a real cluster ---------------------------------------------------------------------------------------------------
 
 let stack: RedisStack;
 before(async () => {
@@ -171,7 +167,7 @@ async function factsOf(node: RedisNode): Promise<NodeFacts> {
 
 test('a real cluster is whole, and is not while slots belong to nobody', async () => {
   const read = async (): Promise<CheckResult> =>
-    onlyOf(look('store-cluster-state')(still(await Promise.all(stack.nodes.map(factsOf)))));
+    seenIn('store-cluster-state', still(await Promise.all(stack.nodes.map(factsOf))));
   const [first] = stack.nodes;
   assert.ok(first);
   assert.equal((await read()).state, 'fine');
@@ -187,7 +183,7 @@ test('a real cluster has one hot shard while one key of it is asked alone', asyn
   assert.ok(first);
   const earlier = await read();
   await first.command('EVAL', "for i = 1, 3000 do redis.call('GET', KEYS[1]) end", 1, '{06S}');
-  const states = look('store-hot-shard')(storeWindow(earlier, await read(), { store: CLUSTER })).map(
+  const states = lookOf('store-hot-shard')(storeWindow(earlier, await read(), { store: CLUSTER })).map(
     ({ state }) => state,
   );
   assert.deepEqual(states, ['raise', 'fine', 'fine']);

@@ -1,27 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { COMMAND_CHECKS } from '../../../../src/operations/doctor/checks/store-commands.ts';
 import type { LatencyEvent, NodeFacts, SlowEntry } from '../../../../src/operations/doctor/facts.ts';
 import {
   evidenceOf,
   HEALTHY_GROWTH,
   HEALTHY_NODE,
   laterNode,
-  lookerOf,
+  lookOf,
   nodeWith,
-  onlyOf,
+  seen,
+  stateOf,
   storeWindow,
   WALL_MS,
 } from '../harness.ts';
 
-/** The observation of one check, of a node and one second later. */
-function seen(id: string, before: NodeFacts, after: NodeFacts = before, seconds = 1) {
-  return onlyOf(lookerOf(COMMAND_CHECKS, id)(storeWindow([before], [after], { seconds })));
-}
-const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 const grows = (growth: Parameters<typeof laterNode>[1], node = HEALTHY_NODE): NodeFacts => laterNode(node, growth);
-
-// --- slow commands ----------------------------------------------------------------------------------------------------
 
 /** Clock of the server at the end of the window, in whole seconds. */
 const END = Math.floor(WALL_MS / 1000) + 1;
@@ -76,8 +69,6 @@ test('a slow log that logs nothing is found', () => {
   assert.equal(stateOf('store-slowlog-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
 });
 
-// --- latency events ---------------------------------------------------------------------------------------------------
-
 const event = (name: string, latestMs: number, secondsAgo = 5): LatencyEvent => ({
   event: name,
   atSeconds: END - secondsAgo,
@@ -126,8 +117,6 @@ test('a latency monitor that is off is found', () => {
   assert.equal(stateOf('store-latency-off', nodeWith({ parts: { config: { skipped: 'refused' } } })), 'skipped');
 });
 
-// --- hits -------------------------------------------------------------------------------------------------------------
-
 const looked = (hits: number, misses: number, growth = {}): NodeFacts =>
   grows({ total_commands_processed: hits + misses, keyspace_hits: hits, keyspace_misses: misses, ...growth });
 
@@ -146,7 +135,7 @@ test('the look-ups of the doctor count neither as hits nor toward the thousand',
 
 test('a control store has no hit ratio', () => {
   const window = storeWindow([HEALTHY_NODE], [looked(0, 5000)], { store: { isCache: false } });
-  assert.deepEqual(lookerOf(COMMAND_CHECKS, 'store-hit-ratio')(window), []);
+  assert.deepEqual(lookOf('store-hit-ratio')(window), []);
 });
 
 test('a slow log that turned over between two readings says nothing', () => {

@@ -7,14 +7,18 @@ import { REPLICATION_CHECKS } from '../../../../src/operations/doctor/checks/sto
 import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import { until } from '../../../until.ts';
 import {
+  adviceOf,
+  BOTH,
+  CONTROL,
   evidenceOf,
   HEALTHY_NODE,
   laterNode,
-  lookerOf,
+  lookOf,
   type NodeChange,
   nodeWith,
   onlyOf,
   raisedBy,
+  seenIn,
   snapshotWith,
   storeWindow,
   storeWith,
@@ -22,8 +26,6 @@ import {
 } from '../harness.ts';
 
 const MIB = 2 ** 20;
-const CONTROL: Partial<StoreFacts> = { name: 'control store', domains: [], isCache: false };
-const look = (id: string) => lookerOf(REPLICATION_CHECKS, id);
 
 interface Stream {
   /** Bytes that the replica is behind. */
@@ -50,14 +52,14 @@ function streamed(
   return storeWindow([master], [nodeWith({ info: { slave0: line } }, later)]);
 }
 
-const saidOf = (id: string, ...args: Parameters<typeof streamed>): CheckResult => onlyOf(look(id)(streamed(...args)));
+const saidOf = (id: string, ...args: Parameters<typeof streamed>): CheckResult => seenIn(id, streamed(...args));
 
 test('a replica of a cache is told with its cost, a replica of the control store is not', () => {
   const found = saidOf('store-replicas', { written: 2 * MIB });
   assert.match(evidenceOf(found), /^1 replica holds pages .*; each receives 2\sMiB\/s and uses 381\sMiB\.$/);
-  assert.equal(onlyOf(look('store-replicas')(storeWindow([HEALTHY_NODE], [HEALTHY_NODE]))).state, 'fine');
+  assert.equal(seenIn('store-replicas', storeWindow([HEALTHY_NODE], [HEALTHY_NODE])).state, 'fine');
   const master = nodeWith({ info: { connected_slaves: 1 } });
-  assert.deepEqual(look('store-replicas')(storeWindow([master], [master], { store: CONTROL })), []);
+  assert.deepEqual(lookOf('store-replicas')(storeWindow([master], [master], { store: CONTROL })), []);
 });
 
 test('a replica in step under load is only told as a replica', () => {
@@ -85,9 +87,6 @@ test('the lag is measured by the backlog, within bounds', () => {
   assert.equal(behindOf(8 * MIB, 1024 * MIB), 'raise');
 });
 
-const adviceOf = (observation: CheckResult): string =>
-  observation.state === 'raise' ? observation.advice.join('\n') : assert.fail(observation.state);
-
 test('no advice lowers the backlog or the output limit in force', () => {
   const lagging = (backlog: number): string =>
     adviceOf(saidOf('store-replica-lag', { behind: 9 * MIB }, { info: { repl_backlog_size: backlog } }));
@@ -111,10 +110,7 @@ test('a silent replica lags, and one in a full copy has no place in the stream y
   // Online, without its first acknowledgement.
   assert.equal(saidOf('store-replica-lag', { behind: START }).state, 'fine');
   const window = streamed({ lagSeconds: 10 });
-  assert.equal(
-    onlyOf(look('store-replica-lag')({ ...window, before: { ...window.before, stores: [] } })).state,
-    'skipped',
-  );
+  assert.equal(seenIn('store-replica-lag', { ...window, before: { ...window.before, stores: [] } }).state, 'skipped');
 });
 
 test('a full copy is told while it begins, and while it runs', () => {
@@ -126,14 +122,11 @@ test('a full copy is told while it begins, and while it runs', () => {
   assert.equal(saidOf('store-full-resync', {}, { info: { sync_full: 4 } }).state, 'fine');
 });
 
-// --- on disk ----------------------------------------------------------------------------------------------------------
-
-const BOTH: Partial<StoreFacts> = { name: 'store of goods, control store' };
 const REFUSED = { config: { skipped: 'CONFIG GET is refused: NOPERM' } };
 
 function allPersisted(change: NodeChange, store: Partial<StoreFacts> = {}): readonly CheckResult[] {
   const node = nodeWith(change);
-  return look('store-persistence')(storeWindow([node], [laterNode(node)], { store }));
+  return lookOf('store-persistence')(storeWindow([node], [laterNode(node)], { store }));
 }
 
 const persisted = (change: NodeChange): CheckResult => onlyOf(allPersisted(change));
@@ -158,7 +151,7 @@ test('persistence is right where control documents are', () => {
 test('persistence is right on a server where control documents have a database of their own', () => {
   const node = nodeWith({ info: { aof_enabled: 1 }, config: { save: '3600 1' } });
   const stores = snapshotWith({ stores: [storeWith({}, [node]), storeWith(CONTROL, [node])] });
-  assert.deepEqual(look('store-persistence')(windowOf(stores, stores)), []);
+  assert.deepEqual(lookOf('store-persistence')(windowOf(stores, stores)), []);
 });
 
 test('without CONFIG GET an append-only file is still seen, and save points are not denied', () => {
@@ -169,8 +162,6 @@ test('without CONFIG GET an append-only file is still seen, and save points are 
     reason: 'CONFIG GET is refused: NOPERM',
   });
 });
-
-// --- a real master and its replica --------------------------------------------------------------------------------------
 
 let stack: SentinelStack;
 before(async () => {
@@ -195,7 +186,7 @@ test('a real replica that starts over is seen at its master, and afterwards no m
     await factsOf(replica, 'replica'),
   ];
   const statesOf = (from: readonly NodeFacts[], to: readonly NodeFacts[]): readonly string[] =>
-    look('store-full-resync')(storeWindow(from, to)).map(({ state }) => state);
+    lookOf('store-full-resync')(storeWindow(from, to)).map(({ state }) => state);
   const isUp = async (): Promise<boolean> =>
     String(await replica.command('INFO', 'replication')).includes('master_link_status:up');
   const first = await read();
@@ -219,7 +210,7 @@ test('a real replica that has stopped falls behind, and one that goes on does no
   // Nothing is written between the two readings, so no acknowledgement that is still to come explains the distance.
   const state = async (): Promise<string> => {
     const [earlier, later] = [await factsOf(master, 'master'), await factsOf(master, 'master')];
-    return onlyOf(look('store-replica-lag')(storeWindow([earlier], [later]))).state;
+    return seenIn('store-replica-lag', storeWindow([earlier], [later])).state;
   };
   await write();
   await until('the acknowledgement of the replica', async () => (await state()) === 'fine');

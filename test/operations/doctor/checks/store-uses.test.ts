@@ -4,12 +4,10 @@ import type { Window } from '../../../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../../../src/operations/doctor/checks/checks.ts';
 import type { NodeFacts, Snapshot, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import { nodesOf } from '../../../../src/operations/doctor/window.ts';
-import { laterNode, nodeWith, snapshotWith, storeWith, windowOf } from '../harness.ts';
+import { BOTH, CONTROL, laterNode, nodeWith, snapshotWith, storeWith, windowOf } from '../harness.ts';
 
 const NONE = { domains: [], isCache: false };
-const CONTROL: Partial<StoreFacts> = { ...NONE, name: 'control store' };
 const COUNTERS: Partial<StoreFacts> = { ...NONE, name: 'counter store' };
-const BOTH: Partial<StoreFacts> = { name: 'store of goods, control store' };
 
 /** A window of these stores, each with a view of one server. */
 function windowWith(stores: readonly Partial<StoreFacts>[], before = nodeWith(), after = laterNode(before)): Window {

@@ -154,8 +154,6 @@ test('reports of another format, damaged ones and other reports are left out', a
   assert.deepEqual(await made.ids(a), ['a', 'fine']);
 });
 
-// --- the digest -------------------------------------------------------------------------------------------------------
-
 const BASE = `public: { port: 80 }
 signing: { key: "${'0123456789abcdef'.repeat(2)}" }
 domains:

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { leaveHome, namespacesProblem } from '../../../../loadtest/labs/kit/namespace.ts';
 import { systemProgram } from '../../../../loadtest/labs/kit/programs.ts';
-import { disciplinesOf, readQdiscs } from '../../../../src/operations/doctor/collect/tc.ts';
+import { disciplinesOf, readQdiscs } from '../../../../src/operations/doctor/collect/host.ts';
 import type { QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
 
 /** As a report has them: members that are not known are absent. */

@@ -102,8 +102,6 @@ export const REDIS_7: RecordedServer = {
   maxConfigNames: 100,
 };
 
-// --- a probe of recorded servers ------------------------------------------------------------------------------------------
-
 export interface RecordedNode extends ProbedNode {
   /** Absent: it does not answer. */
   readonly server?: RecordedServer;
