@@ -5,7 +5,7 @@ import { listenFault } from './config/faults.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';
 import { createControl } from './control/create-control.ts';
-import { createMembership, fleetShare } from './control/membership.ts';
+import { createMembership } from './control/membership.ts';
 import { createEngines, searchDomainOf } from './engines/create-engines.ts';
 import { openEngineProbes } from './engines/engine-probes.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
@@ -218,7 +218,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     own,
     domain,
     {
-      fleetShare: (total) => fleetShare(total, fleet),
+      fleetShare: fleet.share,
       forcedOpen: control.forcedOpen,
     },
     {

@@ -19,13 +19,10 @@ interface MembershipOptions {
 /** Heartbeat interval until the count was read once. */
 const UNCOUNTED_INTERVAL_MS = 100;
 
-/**
- * This process's share of a fleet-wide number, as a whole number; the first processes take the remainder. At least 1, so
- * that each process can work: with more processes than slots each takes one.
- */
-export function fleetShare(whole: number, { live, rank }: Pick<Membership, 'live' | 'rank'>): number {
-  const [all, processes] = [Math.floor(whole), live()];
-  return Math.max(1, Math.floor(all / processes) + (rank() < all % processes ? 1 : 0));
+/** The share of one of the processes in a whole number; the first processes take the remainder. */
+export function fleetShare(whole: number, { live, rank }: { readonly live: number; readonly rank: number }): number {
+  const all = Math.floor(whole);
+  return Math.max(1, Math.floor(all / live) + (rank < all % live ? 1 : 0));
 }
 
 /**
@@ -83,6 +80,11 @@ export function createMembership(options: MembershipOptions) {
     live: () => count.live,
     /** This process's place among them: 0 … live − 1, different in each process. */
     rank: () => count.rank,
+    /**
+     * This process's share of a number of the fleet, as a whole number. At least 1, so that each process can work: with more
+     * processes than slots each takes one.
+     */
+    share: (whole: number): number => fleetShare(whole, count),
     /** The count was read at least once. Until then this process assumes that it is alone. */
     counted: () => counted,
     /** Stops the heartbeat and leaves the count. Waits for the store for two deadlines at most. */

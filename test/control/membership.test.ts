@@ -179,7 +179,7 @@ test('close leaves the count once, after the heartbeat under way', async (t) => 
 
 test('shares of a fleet-wide number add up to it, and each is at least 1', () => {
   const shares = (whole: number, live: number): number[] =>
-    Array.from({ length: live }, (_, at) => fleetShare(whole, { live: () => live, rank: () => at }));
+    Array.from({ length: live }, (_, at) => fleetShare(whole, { live, rank: at }));
   assert.deepEqual(shares(8, 1), [8]);
   assert.deepEqual(shares(8, 3), [3, 3, 2]);
   assert.deepEqual(shares(9, 3), [3, 3, 3]);
