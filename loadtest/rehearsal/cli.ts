@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram } from '../../src/commands/arguments.ts';
-import { startHarness } from './harness.ts';
+import { CHECKOUT, startHarness } from './harness.ts';
 import { createProbe, startLoad } from './load.ts';
 import { chosenScenarios, runScenarios, say } from './rehearse.ts';
 import { SCENARIOS } from './scenarios.ts';
@@ -20,11 +20,7 @@ const PROGRAM: Program = {
   ],
   options: [
     { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENARIOS).join(', ')}` },
-    {
-      name: 'checkout',
-      takes: 'FOLDER',
-      about: 'run the second replica from another checkout: two versions share store and control document',
-    },
+    CHECKOUT,
     { name: 'rps', takes: 'N', about: 'searches per second, 10 to 1000; 150 by default' },
   ],
   takes: { min: 0, max: 0 },

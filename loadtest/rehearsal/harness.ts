@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Option } from '../../src/commands/arguments.ts';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
@@ -17,8 +18,13 @@ export type Harness = Awaited<ReturnType<typeof startHarness>>;
 type Replica = ReturnType<typeof replicaOf>;
 
 export const CLOCKS_AHEAD_MS = [0, 5000, -5000] as const;
-/** The replica that runs `checkout`. It owns no drill at first, and takes over when the owner ends. */
+/** The replica that runs `checkout`. It owns no drill and no shadow at first, and takes over when the owner ends. */
 const CHECKOUT_REPLICA = 1;
+export const CHECKOUT: Option = {
+  name: 'checkout',
+  takes: 'FOLDER',
+  about: 'run the second replica from another checkout: two versions share stores and control document',
+};
 const REPEATED = 400;
 const MAX_DOCUMENTS = 3000;
 
@@ -27,11 +33,10 @@ const MAX_DOCUMENTS = 3000;
  * @throws when a stack already runs.
  */
 export async function startHarness(checkout?: string) {
-  const read = readFreePlan(CLOCKS_AHEAD_MS.length);
+  const read = readFreePlan(CLOCKS_AHEAD_MS.length, { checkout });
   const replicas = read.replicas.map((replica, at) => ({
     ...replica,
     clockAheadMs: CLOCKS_AHEAD_MS[at] ?? 0,
-    checkout: at === CHECKOUT_REPLICA && checkout !== undefined ? resolve(checkout) : undefined,
     // No entry expires during the rehearsal: an expiry would look like an effect of the drill.
     env: { ...replica.env, LOCAL_TTL: '30m' },
   }));
@@ -52,11 +57,19 @@ export async function startHarness(checkout?: string) {
 }
 
 /** @throws when a stack already runs: its cache may be in use. */
-export function readFreePlan(replicas: number, isWatched?: boolean): StackPlan {
+export function readFreePlan(
+  replicas: number,
+  { isWatched, checkout }: { readonly isWatched?: boolean; readonly checkout?: string } = {},
+): StackPlan {
   const plan = readPlan(process.env, replicas, undefined, isWatched);
   const running = plan.replicas.filter((replica) => findOwned(replica).length > 0);
   if (running.length > 0) throw new Error('a stack runs here already: `npm run stack -- down` ends it');
-  return plan;
+  if (checkout === undefined) return plan;
+  const own = resolve(checkout);
+  return {
+    ...plan,
+    replicas: plan.replicas.map((replica, at) => (at === CHECKOUT_REPLICA ? { ...replica, checkout: own } : replica)),
+  };
 }
 
 /** The domain that a rehearsal works on. */

@@ -47,7 +47,7 @@ process.exitCode = await runProgram(PROGRAM, observe);
 
 async function observe(words: ParsedArguments): Promise<number> {
   using stopping = stopOnSignals(say);
-  const plan = withShortenedRules(readFreePlan(REPLICAS, true), FACTOR);
+  const plan = withShortenedRules(readFreePlan(REPLICAS, { isWatched: true }), FACTOR);
   const { prometheus } = plan;
   if (prometheus === undefined) throw new Error('a stack without Prometheus');
   const client = createPrometheusClient(`http://127.0.0.1:${prometheus.port}`);

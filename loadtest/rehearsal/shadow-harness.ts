@@ -42,8 +42,8 @@ const AT_ONCE = 6;
  * One domain of the local stack on its Redis cluster, with a Valkey cluster as the declared candidate, three replicas, and a
  * proxy between each replica and the control store. @throws when a stack already runs
  */
-export async function startShadowHarness() {
-  const read = readFreePlan(REPLICAS);
+export async function startShadowHarness(checkout?: string) {
+  const read = readFreePlan(REPLICAS, { checkout });
   const { domain } = firstIndex(read);
   await using parts = new AsyncDisposableStack();
   say('candidate: a valkey cluster of 3');

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ParsedArguments, type Program, runProgram, UsageError } from '../../src/commands/arguments.ts';
+import { CHECKOUT } from './harness.ts';
 import { createProbe, type Load, startLoad } from './load.ts';
 import {
   chosenScenarios,
@@ -44,6 +45,7 @@ const PROGRAM: Program = {
   ],
   options: [
     { name: 'only', takes: 'A,B', about: `some of ${Object.keys(SCENARIOS).join(', ')}` },
+    CHECKOUT,
     { name: 'rps', takes: 'N', about: 'searches per second, 10 to 1000; 150 by default' },
     { name: 'publish', about: 'write the figures into the page of the room; not with --only' },
   ],
@@ -59,7 +61,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   const origin = await originHere('redis-server', 'valkey-server');
   const rate = words.number('rps', { least: 10, most: 1000 }) ?? 150;
   await using ends = new AsyncDisposableStack();
-  const harness = await startShadowHarness();
+  const harness = await startShadowHarness(words.text('checkout'));
   ends.defer(harness.stop);
   say('asking every search once');
   const shownIds = await warmPrimary(harness);
