@@ -203,44 +203,57 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
 
   return {
     search: (prepared, client, done) => {
+      let end = done;
       try {
         const l1 = lookInMemory(prepared, client);
         const near = answerNear(prepared, l1, client);
         if (near === undefined) {
-          searchFar(prepared, l1, client, (error, answer) => {
+          end = (error, answer) => {
             client.settle?.(prepared, answer ?? error);
             done(error, answer);
-          });
+          };
+          searchFar(prepared, l1, client, end);
         } else if (near instanceof Error) done(near);
         else done(undefined, near);
       } catch (error) {
-        done(error);
+        end(error);
       }
     },
 
     searchMany: async (many, client) => {
       const startedMs = clock.monotonicMs();
-      const found = many.map((prepared) => {
-        const l1 = lookInMemory(prepared, client);
-        return { prepared, l1, near: answerNear(prepared, l1, client) };
-      });
-      const wanted = found.flatMap(({ prepared, near }) => (near === undefined ? [prepared] : []));
-      const l2Of = tiers.hasStore && wanted.length > 0 ? await readL2(wanted, client.span) : undefined;
-      const l2Ms = clock.monotonicMs() - startedMs;
-      const deadlineAtMs = startedMs + patienceMs;
+      /** The admitted searches that are not settled yet. */
+      const open = new Set<{ readonly prepared: PreparedSearch; readonly l1: Lookup }>();
+      try {
+        const found = many.map((prepared) => {
+          const search = { prepared, l1: lookInMemory(prepared, client) };
+          const near = answerNear(prepared, search.l1, client);
+          if (near === undefined) open.add(search);
+          return near ?? search;
+        });
+        const wanted = Array.from(open, ({ prepared }) => prepared);
+        const l2Of = tiers.hasStore && wanted.length > 0 ? await readL2(wanted, client.span) : undefined;
+        const l2Ms = clock.monotonicMs() - startedMs;
+        const deadlineAtMs = startedMs + patienceMs;
 
-      // The cached pages of the batch do not wait for the pages that must be computed, and are not refused because of them.
-      const tasks = found.map(({ prepared, l1, near }) => {
-        if (near !== undefined) return () => near;
-        const lookups = l2Of === undefined ? { l1 } : { l1, l2: l2Of.get(prepared.key) ?? UNSEEN, l2Ms };
-        const stored = fromL2(prepared, lookups);
-        return async () => {
-          const result = await (stored ?? missed(prepared, lookups, client, deadlineAtMs).catch(errorOf));
-          client.settle?.(prepared, result);
-          return result;
-        };
-      });
-      return runConcurrently(tasks, options.batchConcurrency());
+        // The cached pages of the batch do not wait for the pages that must be computed, and are not refused because of them.
+        const tasks = found.map((search) => {
+          if (!('prepared' in search)) return () => search;
+          const { prepared, l1 } = search;
+          const lookups = l2Of === undefined ? { l1 } : { l1, l2: l2Of.get(prepared.key) ?? UNSEEN, l2Ms };
+          const stored = fromL2(prepared, lookups);
+          return async () => {
+            const result = await (stored ?? missed(prepared, lookups, client, deadlineAtMs).catch(errorOf));
+            if (open.delete(search)) client.settle?.(prepared, result);
+            return result;
+          };
+        });
+        return await runConcurrently(tasks, options.batchConcurrency());
+      } finally {
+        // None is left but after a fault of ours: the places of a search must not stay taken.
+        for (const { prepared } of open) client.settle?.(prepared, undefined);
+        open.clear();
+      }
     },
   };
 }

@@ -83,8 +83,6 @@ export async function adminService(
   };
 }
 
-export type CliResult = Awaited<ReturnType<typeof callCli>>;
-
 export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock' | 'serve'>> {
   /** The answers of a person at a terminal; without them, the output is a pipe. */
   readonly answers?: readonly string[];

@@ -102,25 +102,3 @@ export function asksChart(): Chart {
     ],
   };
 }
-
-/** A chart of many series and places. @param name the name of the place at index `at`. */
-export function fullChart(
-  shape: Chart['shape'],
-  { series = 8, places = 12, name = (at: number): string => `place ${at + 1}` } = {},
-): Chart {
-  return {
-    id: 'full',
-    title: 'As much as a chart may hold',
-    across: 'places',
-    shape,
-    unit: 'ms',
-    places: Array.from({ length: places }, (_, at) => name(at)),
-    series: Array.from({ length: series }, (_, one) => ({
-      name: `series ${one + 1} of a long name`,
-      isPublished: one === series - 1 ? (true as const) : undefined,
-      values: Array.from({ length: places }, (_, at) =>
-        (at + one) % 7 === 5 ? undefined : 12 + 90 * Math.abs(Math.sin(one * 1.3 + at * 0.7)),
-      ),
-    })),
-  };
-}

@@ -323,3 +323,19 @@ test('each admitted search is settled once with its result, and a hit of L1 need
     ...['admit', 'engine-unavailable'],
   ]);
 });
+
+test('a fault of ours after the admission gives the places back', async (t) => {
+  const { search, store, prepare } = harness(t);
+  const settled: unknown[] = [];
+  const client = { admit: () => true, settle: (_: unknown, result: unknown) => void settled.push(result) };
+  const fault = new Error('a bug');
+  const broken = () => {
+    throw fault;
+  };
+  t.mock.method(store, 'readMany', async () => broken());
+  await assert.rejects(search.searchMany([prepare('диван'), prepare('шкаф')], client), fault);
+  assert.deepEqual(settled, [undefined, undefined]);
+  t.mock.method(store, 'read', broken);
+  await assert.rejects(search.search(prepare('стол'), client), fault);
+  assert.deepEqual(settled, [undefined, undefined, fault]);
+});

@@ -27,8 +27,6 @@ function figure(text: string, name: string): number {
   return Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 }
 
-export type CommandStats = Awaited<ReturnType<typeof commandStats>>;
-
 /**
  * Runs `work`, and reads at an interval how much memory the store holds for its clients, by its own count.
  * @returns the largest value seen as `peak`; a reading that fails is left out.

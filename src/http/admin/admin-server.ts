@@ -56,8 +56,6 @@ export interface AdminServerOptions {
   readonly pages?: (app: FastifyInstance) => void;
 }
 
-export type AdminServer = ReturnType<typeof createAdminServer>;
-
 const MAX_BODY_BYTES = 64 * 1024;
 const MAX_CONNECTIONS = 64;
 /** More than a console, a scraper and a command need together, and half of `MAX_CONNECTIONS`. */

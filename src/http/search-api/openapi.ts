@@ -100,6 +100,9 @@ const ProblemBody = Type.Object(
   { description: 'RFC 9457, application/problem+json.' },
 );
 
+/** A Record would describe its members by a pattern of their names, which few generators of clients read. */
+const byName = (member: TSchema) => Type.Object({}, { additionalProperties: member });
+
 const AttributeItem = Type.Union([Type.String(), Type.Number()]);
 
 const PageBody = Type.Object({
@@ -116,13 +119,12 @@ const PageBody = Type.Object({
       title: Type.String({ description: 'Plain text.' }),
       snippet: Type.String({ description: 'HTML-escaped; `<em>` is the only markup.' }),
       score: Type.Number(),
-      attributes: Type.Record(
-        Type.String(),
+      attributes: byName(
         Type.Union([AttributeItem, Type.Array(AttributeItem, { description: 'Of an attribute with several values.' })]),
       ),
     }),
   ),
-  facets: Type.Record(Type.String(), Type.Array(Type.Object({ value: AttributeItem, count: Type.Integer() }))),
+  facets: byName(Type.Array(Type.Object({ value: AttributeItem, count: Type.Integer() }))),
 });
 
 export const BatchAnswer = Type.Object({
@@ -205,7 +207,7 @@ export function searchPath(domains: readonly SearchDomain[]): Readonly<Record<'g
       200: {
         description: PAGE_ANSWERS[200].description,
         headers,
-        content: { 'application/json': { schema: PageBody } },
+        content: { 'application/json': { schema: { ...PageBody, description: PAGE_ANSWERS[200].description } } },
       },
       304: { description: PAGE_ANSWERS[304].description, headers },
       ...UNANSWERED_ANSWERS,

@@ -288,7 +288,3 @@ export interface DomainFacts extends DomainCounts {
 export function known<T>(figure: Figure<T> | undefined): T | undefined {
   return figure !== undefined && 'known' in figure ? figure.known : undefined;
 }
-
-export function figureOf<T>(value: T | undefined, reason: string): Figure<T> {
-  return value === undefined ? { skipped: reason } : { known: value };
-}

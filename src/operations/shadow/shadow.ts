@@ -173,7 +173,7 @@ export type ReportSummary = Decoded<typeof SHADOW_REPORT_SUMMARY>;
 /** A kept comparison. */
 export const SHADOW_REPORT = Type.Object({
   ...SHADOW_REPORT_SUMMARY.properties,
-  changes: Type.Array(Type.Object({ atMs: amount(), fraction: share(), reads: amount() }), {
+  changes: Type.Array(Type.Object({ atMs: amount(), fraction: share(), reads: Type.Integer() }), {
     maxItems: 10_000,
     description: 'Fraction and reads from each time on; milliseconds since the start.',
   }),

@@ -104,7 +104,7 @@ const QUEUE = { waitMs: 50, clearWaitMs: 25, shed: 0.01, clearShed: 0.005, least
 const SLOW = { raises: 0.01, clears: 0.005, least: 20 };
 /** One late read of a few is an accident. */
 const LEAST_SLOW = 3;
-const TTL = { hitRatio: 0.5, clearHitRatio: 0.6, expired: 0.5, clearLapsed: 0.4, least: 500 };
+const TTL = { hitRatio: 0.5, clearHitRatio: 0.6, expired: 0.5, clearExpired: 0.4, least: 500 };
 const BIG = { raises: 0.05, clears: 0.025, least: 50 };
 const REFUSED = { count: 5, share: 0.01, clearCount: 2, clearShare: 0.005 };
 
@@ -182,11 +182,11 @@ export const SERVICE_CHECKS: readonly CheckRule[] = [
   {
     id: 'service-ttl',
     severity: 'info',
-    title: 'pages lapse before they are asked for again',
+    title: 'pages expire before they are asked for again',
     needs: ['service'],
     minimum: `${TTL.least} searches in the window`,
     raises: `< ${percentText(TTL.hitRatio)} hits, and ≥ ${percentText(TTL.expired)} of the misses found a page whose time was over`,
-    clears: `≥ ${percentText(TTL.clearHitRatio)} hits, or < ${percentText(TTL.clearLapsed)} of the misses`,
+    clears: `≥ ${percentText(TTL.clearHitRatio)} hits, or < ${percentText(TTL.clearExpired)} of the misses`,
     why: 'The store keeps these pages, and the engine computes them again.',
     source: 'by definition of the two ratios',
     look: eachDomain(({ domain, now, outcomes, searches, misses }) => {
@@ -194,7 +194,7 @@ export const SERVICE_CHECKS: readonly CheckRule[] = [
       const hitRatio = outcomes.of('hit-l1', 'hit-l2') / searches;
       const [missed, over] = [misses.sum - misses.of('bypass'), misses.of('expired')];
       const share = missed === 0 ? 0 : over / missed;
-      if (hitRatio >= TTL.clearHitRatio || share < TTL.clearLapsed) return 'fine';
+      if (hitRatio >= TTL.clearHitRatio || share < TTL.clearExpired) return 'fine';
       const { ttlMs } = now.settings;
       return finding(raiseOrHold(hitRatio < TTL.hitRatio && share >= TTL.expired), () => ({
         evidence: `${percentText(hitRatio)} of ${countText(searches)} searches were hits, and ${countText(over)} of ${countText(missed)} misses (${percentText(share)}) found a page whose time was over; ttl is ${durationText(ttlMs)}.`,

@@ -49,7 +49,7 @@ function noneSoFar({ seen, total }: KeysFacts): Judgement {
 
 const keyText = ({ name, type, bytes }: KeyFacts): string => `${name} (${type}, ${bytesText(bytes)})`;
 
-/** The figures are of this many keys alone. Keys lapse while they are sampled, so the sample may exceed the rest. */
+/** The figures are of this many keys alone. Keys expire while they are sampled, so the sample may exceed the rest. */
 const sampleText = ({ sampled, total }: KeysFacts): string =>
   `${countText(sampled)} of ${countText(Math.max(sampled, total))} keys were sampled`;
 
@@ -295,7 +295,7 @@ export const MEMORY_CHECKS: readonly CheckRule[] = [
     minimum: `${EVICTIONS.count} evictions in the window`,
     raises: `≥ ${perSecondText(EVICTIONS.perSecond)} and ≥ ${percentText(EVICTIONS.writeShare)} of the writes`,
     clears: `below ${perSecondText(EVICTIONS.clearPerSecond)}, or below ${percentText(EVICTIONS.writeShare)} of the writes`,
-    why: 'Pages go before they lapse and are computed again; each eviction is time of the main thread, and a DEL for every replica.',
+    why: 'Pages go before they expire and are computed again; each eviction is time of the main thread, and a DEL for every replica.',
     source: 'Redis documentation, “Key eviction”; field report: evictions led to replica lag and full resyncs',
     look: each(mastersOf, (view) => {
       const { level, grown, rate } = view;
@@ -311,7 +311,7 @@ export const MEMORY_CHECKS: readonly CheckRule[] = [
         figures: { evictedPerSecond: perSecond, writeShare: share, usedBytes: used, maxmemory: limit },
         advice: [
           `More memory, if the machine has it: ${cli(view, `CONFIG SET maxmemory ${sizeText(1.5 * limit)}`)}`,
-          'Or more shards, or a shorter freshness.ttl, so that pages lapse before they are evicted.',
+          'Or more shards, or a shorter freshness.ttl, so that pages expire before they are evicted.',
           `Find large keys: ${cli(view, '--bigkeys')}`,
         ],
       }));
