@@ -164,16 +164,6 @@ export interface Exchange extends CountedSearch {
   readonly span: Span | undefined;
 }
 
-interface Exchanges {
-  readonly begin: (request: HttpRequest, response: HttpResponse) => Exchange;
-  /** Monotonic. */
-  readonly nowMs: () => number;
-  /** Answers with the problem, unless the client has gone, and ends the exchange. */
-  readonly refuse: (exchange: Exchange, error: unknown) => void;
-  /** Counts the exchange. Called exactly once per exchange, after the answer was handed to the socket. */
-  readonly end: (exchange: Exchange, ending: Ending) => void;
-}
-
 export function createExchanges(options: {
   readonly count: CountRequest;
   readonly requestLog: Pick<RequestLog, 'fault'>;
@@ -182,15 +172,16 @@ export function createExchanges(options: {
   readonly random: () => number;
   readonly closesConnections: () => boolean;
   readonly tracer?: Tracer | undefined;
-}): Exchanges {
+}) {
   const { count, requestLog, requestId, clock, random, closesConnections, tracer } = options;
+  /** Counts the exchange. Called exactly once per exchange, after the answer was handed to the socket. */
   const end = (exchange: Exchange, ending: Ending): void => {
     count(exchange, ending, clock.monotonicMs() - exchange.startedMs, exchange);
     if (exchange.span !== undefined) endServerSpan(exchange.span, exchange, ending);
   };
 
   return {
-    begin: (request, response) => ({
+    begin: (request: HttpRequest, response: HttpResponse): Exchange => ({
       route: 'search',
       request,
       response,
@@ -202,9 +193,9 @@ export function createExchanges(options: {
       heads: NO_TARGET,
       span: beginServerSpan(tracer, '/search', request),
     }),
-    nowMs: () => clock.monotonicMs(),
     end,
-    refuse: (exchange, error) => {
+    /** Answers with the problem, unless the client has gone, and ends the exchange. */
+    refuse: (exchange: Exchange, error: unknown): void => {
       const { response, requestId: id, span } = exchange;
       if (response.headersSent) {
         // The answer was sent and counted, so an error after it is a fault of the service.
@@ -226,22 +217,12 @@ export function createExchanges(options: {
   };
 }
 
-/** The content of a log line beside the event. Headers and query texts are never logged, only the key of the query. */
-interface LineFacts {
+interface LineFacts extends Pick<CountedSearch, 'key'>, Pick<Ending, 'code' | 'error'> {
   readonly requestId: string;
-  readonly traceId?: string | undefined;
-  readonly key?: string | undefined;
-  readonly code?: string | undefined;
-  readonly error?: unknown;
+  readonly traceId: string | undefined;
 }
 
-export interface RequestLog {
-  /** Whether this event gets a line. Called first, so that nothing is prepared for a hit that is not logged. */
-  readonly wants: (event: RequestEvent) => boolean;
-  readonly write: (event: RequestEvent, facts: LineFacts) => void;
-  /** A fault of the service that belongs to no answer. */
-  readonly fault: (requestId: string, error: unknown) => void;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 const REFUSALS_PER_SECOND = 100;
 
@@ -256,18 +237,20 @@ export function createRequestLog(options: {
   readonly hitSample: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
-}): RequestLog {
+}) {
   const { log, hitSample, clock, random } = options;
   const refusals = createThrottle({ perSecond: REFUSALS_PER_SECOND, monotonicMs: clock.monotonicMs });
   return {
-    wants: ({ outcome, status }) => {
+    /** Whether this event gets a line. Called first, so that nothing is prepared for a hit that is not logged. */
+    wants: ({ outcome, status }: RequestEvent): boolean => {
       const isHit = outcome === 'hit-l1' || outcome === 'hit-l2';
       if (isHit && (hitSample <= 0 || random() >= hitSample)) return false;
       const isRefusal = outcome === 'shed' || outcome === 'rejected' || outcome === 'aborted';
       if (isRefusal && refusals.pass() === undefined) return false;
       return log.isLevelEnabled(status === 500 ? 'error' : 'info');
     },
-    write: (event, { requestId, traceId, key, code, error }) => {
+    /** Headers and query texts are never logged, only the key of the query. */
+    write: (event: RequestEvent, { requestId, traceId, key, code, error }: LineFacts): void => {
       const durationMs = Math.round(event.durationMs * 1000) / 1000;
       const line = {
         requestId,
@@ -284,7 +267,9 @@ export function createRequestLog(options: {
       if (error === undefined) log.info(line, 'request');
       else log.error({ ...line, err: error }, 'request failed through a fault of ours');
     },
-    fault: (requestId, error) => log.error({ requestId, err: error }, 'a fault of ours after an answer'),
+    /** A fault of the service that belongs to no answer. */
+    fault: (requestId: string, error: unknown): void =>
+      log.error({ requestId, err: error }, 'a fault of ours after an answer'),
   };
 }
 

@@ -56,7 +56,7 @@ interface SearchHandlerOptions {
  * aborts a load: the page is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { domains, clientOf, pageBodies, buffers, maxUrlBytes } = options;
+  const { domains, clientOf, pageBodies, buffers, maxUrlBytes, clock } = options;
   const { noStore = false, closesConnections } = options;
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
@@ -99,7 +99,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     }
     if (closesConnections()) response.shouldKeepAlive = false;
     const status = body === undefined ? 304 : 200;
-    const nowMs = exchanges.nowMs();
+    const nowMs = clock.monotonicMs();
     if (answer.outcome === 'hit-l1' && span === undefined) {
       const head = hitHead(exchange.heads, answer, nowMs, { coding, status }, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { coding, body, nowMs }),
@@ -210,20 +210,15 @@ interface KnownTarget {
   readonly heads: TargetHeads;
 }
 
-interface TargetMemo {
-  readonly get: (target: string) => KnownTarget | undefined;
-  readonly set: (target: string, known: KnownTarget) => void;
-}
-
 /** The cost of a prepared search beside its texts: objects, buffer headers, map slots. An estimate, rather too high. */
 const OVERHEAD_BYTES = 800;
 
 /** Remembers prepared searches by request target, so that a repeated URL is neither parsed nor hashed again. */
-export function createTargetMemo(maxBytes: number): TargetMemo {
+export function createTargetMemo(maxBytes: number) {
   const recent = createRecentCache<string, KnownTarget>(maxBytes, () => new Map());
   return {
     get: recent.get,
-    set: (target, known) => {
+    set: (target: string, known: KnownTarget): void => {
       const bytes = 2 * target.length + 4 * known.prepared.canonical.length + OVERHEAD_BYTES;
       if (bytes <= maxBytes / 2) recent.set(target, known, bytes);
     },
