@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../runtime.ts';
 import type { CacheEvent, LeaseResult } from './events.ts';
 import type { LeaseNames, LeaseStore, LeaseWrite } from './store.ts';
@@ -129,6 +128,10 @@ export function createLeases(options: LeasesOptions) {
       }
     },
   };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** The braces keep the entry and its lease on one slot. */

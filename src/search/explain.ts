@@ -1,4 +1,4 @@
-import { type Entry, type Freshness, freshnessOf } from '../cache/entry.ts';
+import { type Entry, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
@@ -89,7 +89,8 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
 function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
   const nowMs = clock.monotonicMs();
   const verdict = rules.judge(entry, name);
-  const age = AGE_WORDS[freshnessOf(entry, nowMs)];
+  const freshness = freshnessOf(entry, nowMs);
+  const age = freshness === 'stale-if-error' ? 'failing' : freshness;
   return {
     state: isDenied(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
@@ -102,11 +103,3 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
     results: entry.fingerprints.length,
   };
 }
-
-/** The names of the ages in the API. */
-const AGE_WORDS: Readonly<Record<Freshness, TierExplanation['state']>> = {
-  fresh: 'fresh',
-  stale: 'stale',
-  'stale-if-error': 'failing',
-  expired: 'expired',
-};

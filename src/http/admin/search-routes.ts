@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Clock, promised } from '../../runtime.ts';
+import { promised } from '../../runtime.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
-import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { TierExplanation } from '../../search/explain.ts';
 import { domainOf, prepareSearch } from '../../search/key.ts';
 import type { Answer } from '../../search/read-path.ts';
@@ -12,21 +11,17 @@ import { problemOf } from '../problems.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
 import { cacheStatus } from '../search-api/response-headers.ts';
-import { createSearchHandler } from '../search-api/search-handler.ts';
+import { createSearchHandler, type SearchHandlerOptions } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import { adminRoutes } from './input.ts';
 
-interface AdminSearchOptions {
-  readonly domains: readonly SearchedDomain[];
+interface AdminSearchOptions
+  extends Pick<SearchHandlerOptions, 'domains' | 'requestLog' | 'requestId' | 'clock' | 'random' | 'maxUrlBytes'> {
   /** Gets one event per search. */
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
-  readonly requestId: (given: string | string[] | undefined) => string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxUrlBytes: number;
   /** The largest page that any domain may have, inflated. */
   readonly maxPageBytes: number;
   readonly app: Pick<App, 'drain' | 'buffers'>;

@@ -164,15 +164,18 @@ export interface Exchange extends CountedSearch {
   readonly span: Span | undefined;
 }
 
-export function createExchanges(options: {
+export interface ExchangeOptions {
   readonly count: CountRequest;
   readonly requestLog: Pick<RequestLog, 'fault'>;
   readonly requestId: (given: string | string[] | undefined) => string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly closesConnections: () => boolean;
+  /** Absent while tracing is off. */
   readonly tracer?: Tracer | undefined;
-}) {
+}
+
+export function createExchanges(options: ExchangeOptions) {
   const { count, requestLog, requestId, clock, random, closesConnections, tracer } = options;
   /** Counts the exchange. Called exactly once per exchange, after the answer was handed to the socket. */
   const end = (exchange: Exchange, ending: Ending): void => {

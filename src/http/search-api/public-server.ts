@@ -67,16 +67,12 @@ export interface PublicServerOptions {
 }
 
 /** The parts of the server that a user interface uses. */
-export interface PageContext {
-  readonly domains: readonly SearchedDomain[];
+export interface PageContext
+  extends Pick<PublicServerOptions, 'domains' | 'tracer' | 'clock' | 'random' | 'maxUrlBytes'> {
   readonly admission: SearchAdmission;
   /** Shared with `/search`, so that a page is inflated once. */
   readonly pageBodies: PageBodies;
   readonly count: CountRequest;
-  readonly tracer?: Tracer | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxUrlBytes: number;
 }
 
 export type PublicServer = ReturnType<typeof createPublicServer>;

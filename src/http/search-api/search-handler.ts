@@ -1,9 +1,8 @@
 import type { Coding } from '../../cache/entry.ts';
-import type { Clock } from '../../runtime.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
 import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
 import type { Answer } from '../../search/read-path.ts';
-import { formatTraceparent, type Tracer } from '../../search/trace.ts';
+import { formatTraceparent } from '../../search/trace.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import {
@@ -17,26 +16,20 @@ import { parametersOf } from '../transport/request-target.ts';
 import type { SearchAdmission } from './admission.ts';
 import {
   ABORTED,
-  type CountRequest,
   createExchanges,
   domainLabel,
   type Exchange,
+  type ExchangeOptions,
   type HttpRequest,
   type HttpResponse,
-  type RequestLog,
 } from './exchange.ts';
 import { answerHeaders, createHitHeads, noHeads, type TargetHeads } from './response-headers.ts';
 
 type SearchHandler = (request: HttpRequest, response: HttpResponse) => void;
 
-interface SearchHandlerOptions {
+export interface SearchHandlerOptions extends ExchangeOptions {
   readonly domains: readonly SearchedDomain[];
   readonly clientOf: SearchAdmission['clientOf'];
-  readonly count: CountRequest;
-  readonly requestLog: RequestLog;
-  readonly requestId: (given: string | string[] | undefined) => string;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly pageBodies: PageBodies;
   readonly buffers: Pick<BufferBudget, 'watch'>;
   readonly maxUrlBytes: number;
@@ -44,9 +37,6 @@ interface SearchHandlerOptions {
   readonly targetMemoBytes?: number;
   /** No cache downstream may store the answers. */
   readonly noStore?: boolean;
-  /** Absent while tracing is off. */
-  readonly tracer?: Tracer | undefined;
-  readonly closesConnections: () => boolean;
 }
 
 /**
