@@ -60,27 +60,27 @@ export interface Ending {
   readonly error?: unknown;
 }
 
+export type CountRequest = ReturnType<typeof createRequestCounter>;
+
 /**
  * Counts one ended search, whatever its route: the only place that makes a `RequestEvent`. With `from` it also writes the
  * line of the request log.
  */
-export type CountRequest = (
-  search: CountedSearch,
-  ending: Ending,
-  durationMs: number,
-  from?: { readonly requestId: string; readonly request: { readonly headers: ReadHeaders } },
-) => void;
-
 export function createRequestCounter(options: {
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
   readonly tracer?: Tracer | undefined;
-}): CountRequest {
+}) {
   const { observe, requestLog, tracer } = options;
   /** While tracing is on, a log line never shows the trace id of a client, who may send any. */
   const givenBy = (headers: ReadHeaders): string | undefined =>
     tracer === undefined ? parseTraceparent(headers['traceparent'])?.traceId : undefined;
-  return ({ route, domain, key, bucket, span }, { outcome, reason, status, code, error }, durationMs, from) => {
+  return (
+    { route, domain, key, bucket, span }: CountedSearch,
+    { outcome, reason, status, code, error }: Ending,
+    durationMs: number,
+    from?: { readonly requestId: string; readonly request: { readonly headers: ReadHeaders } },
+  ): void => {
     // Built without object spreads, which take longer than the rest of this function.
     const event: { -readonly [Member in keyof RequestEvent]: RequestEvent[Member] } = {
       kind: 'request',
