@@ -60,18 +60,16 @@ export async function settledWithin<Value>(
   }
 }
 
-/** Limits log lines per second, and counts those that were omitted. */
-export interface Throttle {
-  /** The count of lines omitted since the last one that passed; undefined when this line is omitted too. */
-  readonly pass: () => number | undefined;
-}
+export type Throttle = ReturnType<typeof createThrottle>;
 
-export function createThrottle(options: { readonly perSecond: number; readonly monotonicMs: () => number }): Throttle {
+/** Limits log lines per second, and counts those that were omitted. */
+export function createThrottle(options: { readonly perSecond: number; readonly monotonicMs: () => number }) {
   let windowStartMs = Number.NEGATIVE_INFINITY;
   let passed = 0;
   let omitted = 0;
   return {
-    pass: () => {
+    /** The count of lines omitted since the last one that passed; undefined when this line is omitted too. */
+    pass: (): number | undefined => {
       const nowMs = options.monotonicMs();
       if (nowMs - windowStartMs >= 1000) {
         windowStartMs = nowMs;
@@ -90,26 +88,18 @@ export function createThrottle(options: { readonly perSecond: number; readonly m
 }
 
 /** The latest `maxEntries` keys written; the oldest write is evicted first. For hints, never for answers. */
-interface BoundedMap<V> {
-  readonly get: (key: string) => V | undefined;
-  readonly set: (key: string, value: V) => void;
-  readonly delete: (key: string) => void;
-}
-
-export function createBoundedMap<V>(maxEntries: number): BoundedMap<V> {
+export function createBoundedMap<V>(maxEntries: number) {
   const map = new Map<string, V>();
   return {
-    get: (key) => map.get(key),
-    set: (key, value) => {
+    get: (key: string): V | undefined => map.get(key),
+    set: (key: string, value: V): void => {
       map.delete(key);
       map.set(key, value);
       if (map.size <= maxEntries) return;
       const oldest = map.keys().next();
       if (!oldest.done) map.delete(oldest.value);
     },
-    delete: (key) => {
-      map.delete(key);
-    },
+    delete: (key: string): boolean => map.delete(key),
   };
 }
 

@@ -1,18 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, createBoundedMap } from '../runtime.ts';
 import { remainingMs, storedForMs } from './entry.ts';
 import type { CacheEvent } from './events.ts';
 import type { EntryRules } from './invalidation.ts';
 import type { MemoryTier } from './memory.ts';
-import type { SeedItem, SeedResult, Store } from './store.ts';
+import type { SeedItem, Store } from './store.ts';
 
-/**
- * Writes the entries of L1 back to a part of the store that has lost its data. A changed epoch of a part shows the
- * loss; a part that is seen for the first time counts as no loss.
- */
-export interface Backfill {
-  readonly running: () => boolean;
-  readonly close: () => void;
-}
+export type Backfill = ReturnType<typeof createBackfill>;
 
 export interface BackfillOptions extends Omit<BackfillRunOptions, 'node' | 'store'> {
   readonly domain: string;
@@ -46,7 +40,11 @@ interface Loss {
   ended?: Pick<BackfillResult, 'end'> & { readonly atMs: number };
 }
 
-export function createBackfill(options: BackfillOptions): Backfill {
+/**
+ * Writes the entries of L1 back to a part of the store that has lost its data. A changed epoch of a part shows the
+ * loss; a part that is seen for the first time counts as no loss.
+ */
+export function createBackfill(options: BackfillOptions) {
   const { domain, store, clock, random, observe, intervalMs = 1000, deadlineMs = 200 } = options;
   const epochs = createBoundedMap<string>(REMEMBERED_PARTS);
   const losses = new Map<string, Loss>();
@@ -101,8 +99,8 @@ export function createBackfill(options: BackfillOptions): Backfill {
   void poll();
 
   return {
-    running: () => [...losses.values()].some(({ ended }) => ended === undefined),
-    close: () => {
+    running: (): boolean => [...losses.values()].some(({ ended }) => ended === undefined),
+    close: (): void => {
       closed = true;
       clearTimeout(timer);
       for (const { run } of losses.values()) run.stop();
@@ -111,12 +109,7 @@ export function createBackfill(options: BackfillOptions): Backfill {
   };
 }
 
-/** One pass over L1 for one node that lost its data. */
-export interface BackfillRun {
-  /** Never rejects. */
-  readonly finished: Promise<BackfillResult>;
-  readonly stop: () => void;
-}
+export type BackfillRun = ReturnType<typeof createBackfillRun>;
 
 interface BackfillResult {
   readonly stored: number;
@@ -155,7 +148,8 @@ const SLICE_KEYS = 256;
 /** One batch may fail by chance; a node that refused several whole batches will refuse the rest. */
 const MAX_FAILED_BATCHES = 3;
 
-export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
+/** One pass over L1 for one node that lost its data. */
+export function createBackfillRun(options: BackfillRunOptions) {
   const { store, memory, rules, nameOf, node, clock } = options;
   const batchSize = Math.min(MAX_BATCH, Math.max(1, Math.floor((options.perSecond * BATCH_MS) / 1000)));
   const totals = { stored: 0, kept: 0, dropped: 0 };
@@ -190,7 +184,7 @@ export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
     const beganMs = clock.monotonicMs();
     const results = await store.seedMany(batch);
     for (const { kind } of results) totals[kind] += 1;
-    failedBatches = results.every(isDropped) ? failedBatches + 1 : 0;
+    failedBatches = results.every(({ kind }) => kind === 'dropped') ? failedBatches + 1 : 0;
     // Paced from the start of each batch: no burst follows a slow batch.
     const restMs = (batch.length * 1000) / options.perSecond - (clock.monotonicMs() - beganMs);
     if (restMs > 0 && !stopped) await pause(restMs);
@@ -203,7 +197,7 @@ export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
     let checked = 0;
     for (const key of keys) {
       checked += 1;
-      if (checked % SLICE_KEYS === 0) await yieldLoop();
+      if (checked % SLICE_KEYS === 0) await nextTurn();
       if (over()) return;
       const item = seedOf(key, inShare);
       if (item === undefined) continue;
@@ -237,8 +231,9 @@ export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
   };
 
   return {
+    /** Never rejects. */
     finished: run(),
-    stop: () => {
+    stop: (): void => {
       stopped = true;
       wake?.();
     },
@@ -247,13 +242,4 @@ export function createBackfillRun(options: BackfillRunOptions): BackfillRun {
 
 function* unpopular(keys: Iterable<string>, popular: ReadonlySet<string>): Generator<string> {
   for (const key of keys) if (!popular.has(key)) yield key;
-}
-
-function isDropped(result: SeedResult): boolean {
-  return result.kind === 'dropped';
-}
-
-/** Lets other ready work run first. */
-function yieldLoop(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

@@ -96,16 +96,8 @@ export function canonicalIn({ encoded }: Pick<Entry, 'encoded'>): string {
   return encoded.toString('utf8', HEADER_BYTES, HEADER_BYTES + encoded.readUInt32BE(46));
 }
 
-interface EntryIdentity {
-  readonly canonical: string;
-  readonly generation: number;
-  readonly createdAtMs: number;
-  /** From `createdAtMs` to the end of the longest window. */
-  readonly lifeMs: number;
-}
-
 /** The claims of an entry of this version about itself, unverified. Undefined: the bytes are no such entry. */
-export function identityOf(bytes: Buffer): EntryIdentity | undefined {
+export function identityOf(bytes: Buffer) {
   if (bytes.length < HEADER_BYTES || bytes.readUInt16BE(0) !== MAGIC || bytes.readUInt8(2) !== ENTRY_VERSION) {
     return undefined;
   }
@@ -115,6 +107,7 @@ export function identityOf(bytes: Buffer): EntryIdentity | undefined {
     canonical: bytes.toString('utf8', HEADER_BYTES, canonicalEnd),
     generation: bytes.readUInt32BE(8),
     createdAtMs: bytes.readUIntBE(12, 6),
+    /** From `createdAtMs` to the end of the longest window. */
     lifeMs: bytes.readUInt32BE(30) + Math.max(bytes.readUInt32BE(34), bytes.readUInt32BE(38)),
   };
 }

@@ -2,21 +2,7 @@ import type { Clock } from '../runtime.ts';
 import type { CacheEvent, LeaseResult } from './events.ts';
 import type { LeaseNames, LeaseStore, LeaseWrite } from './store.ts';
 
-/**
- * One load per key for the whole fleet: the lease of Nishtala et al. (NSDI '13), with a fencing token. A process with a
- * permit takes the key's lease and loads the page; a process that finds the lease held waits for the entry in the store.
- * When the store fails, or the page cannot be stored, there is no lease: every process loads alone, within its permits.
- */
-export interface Leases {
-  readonly take: (entryName: string) => Promise<Taken>;
-  /**
-   * Waits until the lease is free, `untilMs` is reached (monotonic, it may grow) or `cancelled` is true. `value`: the entry
-   * stored then. `again`: there is none, take the lease. `ended`: the wait was over first, or the maximum number of
-   * searches waits already.
-   */
-  readonly wait: (entryName: string, untilMs: () => number, cancelled: () => boolean) => Promise<Waited>;
-  readonly waiting: () => number;
-}
+export type Leases = ReturnType<typeof createLeases>;
 
 type Taken =
   /** `value`: the entry stored at this moment. It may be newer than the caller's read. */
@@ -57,7 +43,12 @@ const MAX_POLL_MS = 50;
 /** Time without leases for a key after its page could not be stored. */
 const PASS_MS = 2000;
 
-export function createLeases(options: LeasesOptions): Leases {
+/**
+ * One load per key for the whole fleet: the lease of Nishtala et al. (NSDI '13), with a fencing token. A process with a
+ * permit takes the key's lease and loads the page; a process that finds the lease held waits for the entry in the store.
+ * When the store fails, or the page cannot be stored, there is no lease: every process loads alone, within its permits.
+ */
+export function createLeases(options: LeasesOptions) {
   const { domain, store, ttlMs, storeDeadlineMs, maxWaiters, clock, random } = options;
   let waiting = 0;
   const report = (result: LeaseResult): void => options.observe({ kind: 'lease', domain, result });
@@ -99,7 +90,7 @@ export function createLeases(options: LeasesOptions): Leases {
 
   return {
     waiting: () => waiting,
-    take: async (entryName) => {
+    take: async (entryName: string): Promise<Taken> => {
       const names = leaseNames(entryName);
       const token = newToken();
       const taken = await store.take(names, token, ttlMs, storeDeadlineMs);
@@ -117,7 +108,12 @@ export function createLeases(options: LeasesOptions): Leases {
           return { kind: 'none' };
       }
     },
-    wait: async (entryName, untilMs, cancelled) => {
+    /**
+     * Waits until the lease is free, `untilMs` is reached (monotonic, it may grow) or `cancelled` is true. `value`: the entry
+     * stored then. `again`: there is none, take the lease. `ended`: the wait was over first, or the maximum number of
+     * searches waits already.
+     */
+    wait: async (entryName: string, untilMs: () => number, cancelled: () => boolean): Promise<Waited> => {
       if (waiting >= maxWaiters) {
         report('crowded');
         return { kind: 'ended', why: 'crowded' };

@@ -6,20 +6,9 @@ type SignedPurpose = 'document' | 'report' | 'entry';
 /** `current`, `previous`: the key that made the signature. `wrong`: neither. */
 type SignedBy = 'current' | 'previous' | 'wrong';
 
-/** HMAC-SHA256 of the values of one domain in stores that others can write to. */
-export interface Signing {
-  /** `SIGNATURE_BYTES` bytes, made with the current key. `id` separates the values of one purpose. */
-  readonly sign: (purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]) => Buffer;
-  /** Its duration does not depend on the position of the first wrong byte. */
-  readonly verify: (
-    purpose: SignedPurpose,
-    id: string,
-    parts: readonly Uint8Array[],
-    signature: Uint8Array,
-  ) => SignedBy;
-  /** False while keys are being introduced: a value without a signature is accepted. A wrong signature never is. */
-  readonly required: boolean;
-}
+type Parts = readonly Uint8Array[];
+
+export type Signing = ReturnType<typeof createSigning>;
 
 export interface SigningKeys {
   /** Signs and verifies. */
@@ -31,21 +20,25 @@ export interface SigningKeys {
 
 export const SIGNATURE_BYTES = 16;
 
-export function createSigning({ key, previousKey, required }: SigningKeys, domain: string): Signing {
+/** HMAC-SHA256 of the values of one domain in stores that others can write to. */
+export function createSigning({ key, previousKey, required }: SigningKeys, domain: string) {
   const current = createSecretKey(key, 'utf8');
   const previous = previousKey === undefined ? undefined : createSecretKey(previousKey, 'utf8');
-  const macOf = (secret: KeyObject, purpose: SignedPurpose, id: string, parts: readonly Uint8Array[]): Buffer => {
+  const macOf = (secret: KeyObject, purpose: SignedPurpose, id: string, parts: Parts): Buffer => {
     // JSON keeps the fields apart, and the line end, which is in no JSON text, keeps them apart from the bytes.
     const mac = createHmac('sha256', secret).update(`${JSON.stringify(['serpcache-1', purpose, domain, id])}\n`);
     for (const part of parts) mac.update(part);
     return mac.digest().subarray(0, SIGNATURE_BYTES);
   };
-  const matches = (secret: KeyObject, signature: Uint8Array, ...what: [SignedPurpose, string, readonly Uint8Array[]]) =>
+  const matches = (secret: KeyObject, signature: Uint8Array, ...what: [SignedPurpose, string, Parts]) =>
     signature.length === SIGNATURE_BYTES && timingSafeEqual(macOf(secret, ...what), signature);
   return {
+    /** False while keys are being introduced: a value without a signature is accepted. A wrong signature never is. */
     required,
-    sign: (purpose, id, parts) => macOf(current, purpose, id, parts),
-    verify: (purpose, id, parts, signature) => {
+    /** `SIGNATURE_BYTES` bytes, made with the current key. `id` separates the values of one purpose. */
+    sign: (purpose: SignedPurpose, id: string, parts: Parts): Buffer => macOf(current, purpose, id, parts),
+    /** Its duration does not depend on the position of the first wrong byte. */
+    verify: (purpose: SignedPurpose, id: string, parts: Parts, signature: Uint8Array): SignedBy => {
       if (matches(current, signature, purpose, id, parts)) return 'current';
       return previous !== undefined && matches(previous, signature, purpose, id, parts) ? 'previous' : 'wrong';
     },

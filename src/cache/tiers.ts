@@ -25,36 +25,7 @@ export type Lookup =
     };
 
 /** Both tiers of one domain: lookups, the check whether an entry may be served, and writes. */
-export interface Tiers {
-  /** Whether an entry may be served at this moment: the rules change while a request holds it. */
-  readonly validate: (entry: Entry, name: RuledName) => Lookup;
-  readonly fromMemory: (name: CacheName) => Lookup;
-  /**
-   * Concurrent readers of one name share one read. A full L1 takes an entry only at its second sight (MemoryTier.admits).
-   * A read that is refused ends before this returns.
-   */
-  readonly fromStore: (name: CacheName, done: Done<Lookup>) => void;
-  /** L1 takes the entries as in `fromStore`. */
-  readonly fromStoreMany: (names: readonly CacheName[]) => Promise<readonly Lookup[]>;
-  /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
-  readonly open: (name: CacheName, value: Buffer) => Lookup;
-  /**
-   * Writes to L1 at once and to L2 in the background, by the lease where there is one; the lease ends in every case.
-   * `l2`: whether the store was asked to keep the entry.
-   */
-  readonly set: (name: CacheName, entry: Entry, options: SetOptions) => StoredIn;
-  /** Puts an entry that `fromStore` found into L1, also at its first sight. */
-  readonly hold: (name: CacheName, entry: Entry) => void;
-  /** Whether L1 has an entry of the key. */
-  readonly holds: (name: Pick<CacheName, 'key'>) => boolean;
-  readonly hasStore: boolean;
-}
-
-interface SetOptions {
-  /** False when the store has just failed: the write is tried, but the result does not claim that L2 keeps the entry. */
-  readonly storeIsUp: boolean;
-  readonly lease?: Lease;
-}
+export type Tiers = ReturnType<typeof createTiers>;
 
 export interface StoredIn {
   readonly l1: boolean;
@@ -70,7 +41,7 @@ interface TiersOptions extends StoredEntryLimits {
   readonly observe: (event: CacheEvent) => void;
 }
 
-export function createTiers(options: TiersOptions): Tiers {
+export function createTiers(options: TiersOptions) {
   const { domain, memory, store, rules, clock, observe } = options;
   const reads = createSingleflight<Lookup>();
 
@@ -160,7 +131,7 @@ export function createTiers(options: TiersOptions): Tiers {
     else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
   };
 
-  const fromStore: Tiers['fromStore'] = (name, done) => {
+  const fromStore = (name: CacheName, done: Done<Lookup>): void => {
     if (store === undefined) {
       done(undefined, { kind: 'missed', reason: 'unseen' });
       return;
@@ -181,18 +152,27 @@ export function createTiers(options: TiersOptions): Tiers {
 
   return {
     hasStore: store !== undefined,
-    hold: (name, entry) => {
+    /** Puts an entry that `fromStore` found into L1, also at its first sight. */
+    hold: (name: CacheName, entry: Entry): void => {
       if (memory.peek(name.key) !== entry) setInMemory(name, entry);
     },
-    holds: ({ key }) => memory.peek(key) !== undefined,
+    /** Whether L1 has an entry of the key. */
+    holds: ({ key }: Pick<CacheName, 'key'>): boolean => memory.peek(key) !== undefined,
+    /** Whether an entry may be served at this moment: the rules change while a request holds it. */
     validate,
+    /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
     open,
-    fromMemory: (name) => {
+    fromMemory: (name: CacheName): Lookup => {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
+    /**
+     * Concurrent readers of one name share one read. A full L1 takes an entry only at its second sight (MemoryTier.admits).
+     * A read that is refused ends before this returns.
+     */
     fromStore,
-    fromStoreMany: async (names) => {
+    /** L1 takes the entries as in `fromStore`. */
+    fromStoreMany: async (names: readonly CacheName[]): Promise<readonly Lookup[]> => {
       if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));
       const values = await store.readMany(
         names.map((name) => name.storeName),
@@ -200,7 +180,13 @@ export function createTiers(options: TiersOptions): Tiers {
       );
       return names.map((name, i) => lookupOf(values[i] ?? { kind: 'fault', fault: 'store-down' }, name));
     },
-    set: (name, entry, { storeIsUp, lease }) => {
+    /**
+     * Writes to L1 at once and to L2 in the background, by the lease where there is one; the lease ends in every case.
+     * @param storeIsUp false when the store has just failed: the write is tried, but the result does not claim that L2 keeps
+     * the entry.
+     * @returns whether L1 holds the entry, and whether the store was asked to keep it.
+     */
+    set: (name: CacheName, entry: Entry, { storeIsUp, lease }: { storeIsUp: boolean; lease?: Lease }): StoredIn => {
       if (entry.encoded.length > options.maxEntryBytes) {
         observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
         if (store !== undefined) observe({ kind: 'not-stored', domain, tier: 'l2', why: 'too-large' });
@@ -270,19 +256,15 @@ export function isDenied(verdict: EntryVerdict): verdict is 'flushed' | 'suppres
 }
 
 /** One call per key in this process, as in golang/groupcache: a caller that comes while it runs gets its result, or its error. */
-interface Singleflight<T> {
-  /**
-   * Joins the call of `key`, or starts it. The key is free again before the first callback is called: a caller that comes
-   * afterwards starts a new call, so an error is never replayed to a later request.
-   */
-  readonly join: (key: string, start: (done: Done<T>) => void, done: Done<T>) => void;
-}
-
-export function createSingleflight<T>(): Singleflight<T> {
+export function createSingleflight<T>() {
   /** The callers that joined each call after its first one. */
   const running = new Map<string, Done<T>[]>();
   return {
-    join: (key, start, done) => {
+    /**
+     * Joins the call of `key`, or starts it. The key is free again before the first callback is called: a caller that comes
+     * afterwards starts a new call, so an error is never replayed to a later request.
+     */
+    join: (key: string, start: (done: Done<T>) => void, done: Done<T>): void => {
       const others = running.get(key);
       if (others !== undefined) {
         others.push(done);

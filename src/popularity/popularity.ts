@@ -2,22 +2,6 @@ import type { Clock } from '../runtime.ts';
 
 export type Popularity<T> = ReturnType<typeof createPopularity<T>>;
 
-interface Popular<T> {
-  readonly key: string;
-  readonly item: T;
-  /** Decayed and never too low: the true count lies between `count − error` and `count`. */
-  readonly count: number;
-  /** The count that the key inherited from the key it replaced. */
-  readonly error: number;
-}
-
-interface Noted<T> {
-  readonly key: string;
-  readonly item: T;
-  /** At least 1. */
-  readonly notes: number;
-}
-
 interface PopularityOptions {
   readonly maxQueries: number;
   /** Time after which the count of a query without new notes is half. */
@@ -107,13 +91,14 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
     },
     /**
      * The `n` most popular queries, in descending order of the certain part of the count (`count − error`). With many queries
-     * that occur once, the latest of them inherit counts as high as those of popular queries.
+     * that occur once, the latest of them inherit counts as high as those of popular queries. `count` is decayed and never
+     * too low; the key inherited its `error` from the key it replaced.
      */
-    top: (n: number): readonly Popular<T>[] => {
+    top: (n: number) => {
       catchUp();
       const certain = counts.slice(0, keys.length);
       for (let slot = 0; slot < certain.length; slot += 1) certain[slot] = (certain[slot] ?? 0) - (errors[slot] ?? 0);
-      const found: Popular<T>[] = [];
+      const found: { key: string; item: T; count: number; error: number }[] = [];
       for (const slot of highest(certain, n)) {
         const [key, item] = [keys[slot], items[slot]];
         if (key === undefined || item === undefined) continue;
@@ -125,8 +110,8 @@ export function createPopularity<T>({ maxQueries, halfLifeMs, clock }: Popularit
      * The `n` queries with the most notes since the last drain, in descending order; the others keep their notes for the next
      * drain. Notes are whole numbers, neither decayed nor inherited: a process adds them to the counts of the fleet.
      */
-    drain: (n: number): readonly Noted<T>[] => {
-      const found: Noted<T>[] = [];
+    drain: (n: number) => {
+      const found: { key: string; item: T; notes: number }[] = [];
       const drained = highest(undrained.slice(0, keys.length), n).sort(
         (one, other) => (undrained[other] ?? 0) - (undrained[one] ?? 0),
       );

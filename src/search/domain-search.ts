@@ -20,14 +20,7 @@ import { createMissPath } from './miss-path.ts';
 import type { EncodePageOptions } from './page.ts';
 import type { SearchParameters } from './query.ts';
 import { createReadPath, type ReadPath } from './read-path.ts';
-import {
-  createRefresh,
-  createRefreshAhead,
-  createWarmer,
-  type PopularSearch,
-  type Refresh,
-  type Warmer,
-} from './refresh.ts';
+import { createRefresh, createRefreshAhead, createWarmer, type PopularSearch, type Refresh } from './refresh.ts';
 import { type DomainStatus, type StatusParts, statusOf } from './status.ts';
 import type { Tracer } from './trace.ts';
 
@@ -41,16 +34,7 @@ export interface SearchedDomain extends SearchDomain, ReadPath {
   readonly status: () => DomainStatus;
 }
 
-/** One domain's search with its background tasks. */
-export interface Domain extends SearchedDomain {
-  readonly warm: Warmer;
-  /** Number of engine permits that no client needs now. */
-  readonly spare: () => number;
-  /** Number of running loads. */
-  readonly loading: () => number;
-  /** Ends the background tasks. Searches go on. */
-  readonly close: () => void;
-}
+export type Domain = ReturnType<typeof createDomain>;
 
 /** The parts that other rooms own. */
 export interface DomainOptions extends Omit<Runtime<SearchEvent>, 'processId'> {
@@ -105,7 +89,8 @@ interface DomainSearchSettings {
  */
 const LEASE_WRITE_MS = 1_000;
 
-export function createDomain(options: DomainOptions): Domain {
+/** One domain's search with its background tasks. */
+export function createDomain(options: DomainOptions) {
   const { domain, settings, memory, store, engine, lifeboat, rules, fleet, popularity, clock, random, observe } =
     options;
   const { patienceMs, maxEntryBytes, storeDeadlineMs, compression } = settings;
@@ -188,12 +173,15 @@ export function createDomain(options: DomainOptions): Domain {
     ...domain,
     ...readPath,
     clientMaxAgeMs: settings.freshness.clientMaxAgeMs,
-    explain: (parameters) => explain(parameters, explained),
+    explain: (parameters: SearchParameters) => explain(parameters, explained),
     status: () => statusOf(status),
-    warm: createWarmer({ tiers, loader }),
+    warm: createWarmer(tiers, loader),
+    /** Number of engine permits that no client needs now. */
     spare,
+    /** Number of running loads. */
     loading: loader.size,
-    close: () => {
+    /** Ends the background tasks. Searches go on. */
+    close: (): void => {
       for (const task of tasks) task?.close();
     },
   };

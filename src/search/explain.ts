@@ -1,33 +1,17 @@
-import { type Entry, type Freshness, freshnessOf } from '../cache/entry.ts';
+import { type Entry, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import { readOnce, type Store } from '../cache/store.ts';
 import { decodeStored, isDenied, type StoredEntryLimits } from '../cache/tiers.ts';
-import { type AppliedRule, explainCanonicalQuery } from './canonical.ts';
+import { explainCanonicalQuery } from './canonical.ts';
 import type { SearchDomain } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
 import type { MissPath } from './miss-path.ts';
 import { ignoredParameters, type SearchParameters } from './query.ts';
 
 /** `/admin/explain`: why two searches share an answer or not, and which tiers hold the answer of this search. */
-export interface Explanation {
-  readonly domain: string;
-  /** Each canonicalisation rule that changed the text, in the order applied. */
-  readonly rules: readonly AppliedRule[];
-  /** Parameters of the request that the domain does not declare; they are not in the key. */
-  readonly ignored: readonly string[];
-  readonly canonical: string;
-  readonly answerProfile: string;
-  readonly key: string;
-  readonly storeName: string;
-  readonly bucket: number;
-  readonly slot?: number;
-  readonly node?: string;
-  readonly tiers: readonly TierExplanation[];
-  /** The last miss of this key in this process, while it is remembered (the number of keys is bounded). */
-  readonly lastMiss?: { readonly reason: MissReason; readonly secondsAgo: number };
-}
+export type Explanation = Awaited<ReturnType<typeof explain>>;
 
 export interface TierExplanation {
   readonly tier: 'l1' | 'l2';
@@ -39,12 +23,7 @@ export interface TierExplanation {
     | 'expired'
     | 'absent'
     | 'fault'
-    | 'incompatible'
-    | 'corrupt'
-    | 'oversized'
-    | 'unsigned'
-    | 'flushed'
-    | 'suppressed';
+    | Extract<MissReason, 'incompatible' | 'corrupt' | 'oversized' | 'unsigned' | 'flushed' | 'suppressed'>;
   /** With `fault`: the fault of the store. */
   readonly detail?: MissReason;
   /** Size of the encoded entry. */
@@ -69,7 +48,7 @@ interface ExplainOptions extends StoredEntryLimits {
 }
 
 /** Reads both tiers without counting as a use and without asking the engine. @throws InvalidSearch */
-export async function explain(parameters: SearchParameters, options: ExplainOptions): Promise<Explanation> {
+export async function explain(parameters: SearchParameters, options: ExplainOptions) {
   const { domain, memory, store, clock } = options;
   const prepared = prepareSearch(parameters, [domain]);
   const rawText = parameters.pairs.find(([name]) => name === 'q')?.[1] ?? '';
@@ -91,7 +70,9 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
   const secondsAgo = (atMs: number): number => Math.round((clock.monotonicMs() - atMs) / 1000);
   return {
     domain: domain.name,
+    /** Each canonicalisation rule that changed the text, in the order applied. */
     rules: explainCanonicalQuery(rawText),
+    /** Parameters of the request that the domain does not declare; they are not in the key. */
     ignored: ignoredParameters(parameters, domain),
     canonical: prepared.canonical,
     answerProfile: domain.answerProfile,
@@ -100,6 +81,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     bucket: prepared.bucket,
     ...store?.locate(prepared.storeName),
     tiers,
+    /** The last miss of this key in this process, while it is remembered (the number of keys is bounded). */
     lastMiss: lastMiss && { reason: lastMiss.reason, secondsAgo: secondsAgo(lastMiss.atMs) },
   };
 }
@@ -107,7 +89,8 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
 function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
   const nowMs = clock.monotonicMs();
   const verdict = rules.judge(entry, name);
-  const age = AGE_WORDS[freshnessOf(entry, nowMs)];
+  const freshness = freshnessOf(entry, nowMs);
+  const age = freshness === 'stale-if-error' ? 'failing' : freshness;
   return {
     state: isDenied(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
@@ -120,11 +103,3 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
     results: entry.fingerprints.length,
   };
 }
-
-/** The names of the ages in the API. */
-const AGE_WORDS: Readonly<Record<Freshness, TierExplanation['state']>> = {
-  fresh: 'fresh',
-  stale: 'stale',
-  'stale-if-error': 'failing',
-  expired: 'expired',
-};

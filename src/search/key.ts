@@ -47,23 +47,11 @@ export function prepareSearch<Domain extends SearchDomain>(
 }
 
 /** Searches of one domain as operators and files write them. */
-interface SearchTexts {
-  /** All pages of a typed query: its canonical text, the start of their canonical forms, the store name of the first page. */
-  readonly pagesOf: (typed: string) => {
-    readonly text: string;
-    readonly canonicalStart: string;
-    readonly firstStoreName: string;
-  };
-  /** A line such as `q=…&sort=-price`, or plain words. The domain it names is ignored. @throws InvalidSearch */
-  readonly parse: (line: string) => PreparedSearch;
-  /** A line that `parse` turns into the same key; undefined when there is none. */
-  readonly format: (prepared: PreparedSearch) => string | undefined;
-}
-
-export function createSearchTexts(domain: SearchDomain): SearchTexts {
+export function createSearchTexts(domain: SearchDomain) {
   const { name } = domain;
   return {
-    pagesOf: (typed) => {
+    /** All pages of a typed query: its canonical text, the start of their canonical forms, the store name of the first page. */
+    pagesOf: (typed: string) => {
       const pairs = [
         ['q', typed],
         ['domain', name],
@@ -73,12 +61,14 @@ export function createSearchTexts(domain: SearchDomain): SearchTexts {
       const [canonicalStart = ''] = canonical.split('&', 1);
       return { text: request.text, canonicalStart, firstStoreName: storeName };
     },
-    parse: (line) => {
+    /** A line such as `q=…&sort=-price`, or plain words. The domain it names is ignored. @throws InvalidSearch */
+    parse: (line: string): PreparedSearch => {
       const { pairs, header } = searchParametersOf(line);
       const own = pairs.filter(([parameter]) => parameter !== 'domain');
       return prepareSearch({ pairs: [...own, ['domain', name]], header }, [domain]);
     },
-    format: ({ request }) => searchTextOf(request, domain),
+    /** A line that `parse` turns into the same key; undefined when there is none. */
+    format: ({ request }: PreparedSearch): string | undefined => searchTextOf(request, domain),
   };
 }
 

@@ -7,15 +7,7 @@ import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import { computeEntry, type EncodePageOptions } from './page.ts';
 
-/**
- * A second engine over the same catalogue, asked only when the first cannot answer. It has its own guard, so that the load
- * of the first engine cannot overload it. Its pages say `"degraded":true` and are stored nowhere: when the engine is back
- * they are gone, and no hit ratio counts them.
- */
-export interface Lifeboat {
-  /** Undefined when it cannot answer either. */
-  readonly rescue: (prepared: PreparedSearch) => Promise<Entry | undefined>;
-}
+export type Lifeboat = ReturnType<typeof createLifeboat>;
 
 export interface LifeboatOptions extends EncodePageOptions {
   readonly domain: string;
@@ -31,7 +23,12 @@ export interface LifeboatOptions extends EncodePageOptions {
 /** The reason of a partial page. */
 const PARTIAL = 'the lifeboat engine answered';
 
-export function createLifeboat(options: LifeboatOptions): Lifeboat {
+/**
+ * A second engine over the same catalogue, asked only when the first cannot answer. It has its own guard, so that the load
+ * of the first engine cannot overload it. Its pages say `"degraded":true` and are stored nowhere: when the engine is back
+ * they are gone, and no hit ratio counts them.
+ */
+export function createLifeboat(options: LifeboatOptions) {
   const { domain, engine, guard, deadlineMs, hides, clock, observe } = options;
   /** The running computations, by key. */
   const running = new Map<string, Promise<Entry>>();
@@ -48,7 +45,8 @@ export function createLifeboat(options: LifeboatOptions): Lifeboat {
   };
 
   return {
-    rescue: async (prepared) => {
+    /** Undefined when it cannot answer either. */
+    rescue: async (prepared: PreparedSearch): Promise<Entry | undefined> => {
       const startedMs = clock.monotonicMs();
       const joined = running.get(prepared.key);
       const leads = joined === undefined;

@@ -10,25 +10,7 @@ import type { PreparedSearch } from './key.ts';
 import { type AskEngineOptions, askEngine, type ComputeEntryOptions, computeEntry } from './page.ts';
 import { factsOfLookup, inSpan, type Span, type Tracer, untilSettled } from './trace.ts';
 
-/**
- * Loads pages that the cache does not have, one load per key for clients and refreshes alike. A load gets a permit from
- * the guard and the lease of the key, asks the engine and writes both tiers. A load outlives its clients: it ends when
- * the engine has replied or the hard deadline has passed. It fails with a SearchError; any other error is a bug.
- */
-export interface Loader {
-  /** Joins the key's load or starts it. `l2`: the lookup that missed; a reply that it still expects may end the load. */
-  readonly load: (prepared: PreparedSearch, l2: Lookup | undefined, client: LoadClient) => LoadJoin;
-  /** As `load`, but ignores a running load of the key and every stored page: an operator wants the engine's page. */
-  readonly reload: (prepared: PreparedSearch, l2: Lookup | undefined, client: LoadClient) => LoadJoin;
-  /**
-   * As `load`, in the background: it takes only permits that no client needs, and stays in the queue no longer than the
-   * engine's deadline.
-   */
-  readonly refresh: (prepared: PreparedSearch, options: BackgroundLoad) => LoadJoin;
-  /** Whether a load of that key is running: joining it costs the engine nothing. */
-  readonly isLoading: (key: string) => boolean;
-  readonly size: () => number;
-}
+export type Loader = ReturnType<typeof createLoader>;
 
 interface LoadClient {
   /** Monotonic. */
@@ -103,7 +85,12 @@ type Turn =
   | { readonly kind: 'engine'; readonly lease: Lease | undefined }
   | { readonly kind: 'elsewhere'; readonly leases: Leases };
 
-export function createLoader(options: LoaderOptions): Loader {
+/**
+ * Loads pages that the cache does not have, one load per key for clients and refreshes alike. A load gets a permit from
+ * the guard and the lease of the key, asks the engine and writes both tiers. A load outlives its clients: it ends when
+ * the engine has replied or the hard deadline has passed. It fails with a SearchError; any other error is a bug.
+ */
+export function createLoader(options: LoaderOptions) {
   const { domain, guard, tiers, leases, clock, deadlineMs } = options;
   /** The running loads, by key. */
   const loads = new Map<string, Flight>();
@@ -262,17 +249,24 @@ export function createLoader(options: LoaderOptions): Loader {
     return { result, leads: true, started: context.begun, span: context.span };
   };
 
+  /** A load for a client that waits. */
+  const interactive =
+    (keyOf: (key: string) => string, newerThanMs: number | undefined) =>
+    (prepared: PreparedSearch, l2: Lookup | undefined, { deadlineAtMs, span: above }: LoadClient): LoadJoin => {
+      const context = createLoadContext(INTERACTIVE, deadlineAtMs);
+      return join(keyOf(prepared.key), context, () => run(prepared, l2, context, { newerThanMs, above }));
+    };
+
   return {
-    load: (prepared, l2, { deadlineAtMs, span: above }) => {
-      const context = createLoadContext(INTERACTIVE, deadlineAtMs);
-      return join(prepared.key, context, () => run(prepared, l2, context, { newerThanMs: ANY_FRESH, above }));
-    },
-    reload: (prepared, l2, { deadlineAtMs, span: above }) => {
-      const context = createLoadContext(INTERACTIVE, deadlineAtMs);
-      const start = () => run(prepared, l2, context, { newerThanMs: undefined, above });
-      return join(`reload ${prepared.key}`, context, start);
-    },
-    refresh: (prepared, { priority, readStore, newerThanMs }) => {
+    /** Joins the key's load or starts it. `l2`: the lookup that missed; a reply that it still expects may end the load. */
+    load: interactive((key) => key, ANY_FRESH),
+    /** As `load`, but ignores a running load of the key and every stored page: an operator wants the engine's page. */
+    reload: interactive((key) => `reload ${key}`, undefined),
+    /**
+     * As `load`, in the background: it takes only permits that no client needs, and stays in the queue no longer than the
+     * engine's deadline.
+     */
+    refresh: (prepared: PreparedSearch, { priority, readStore, newerThanMs }: BackgroundLoad): LoadJoin => {
       const context = createLoadContext(priority, clock.monotonicMs() + deadlineMs);
       const refreshed = async (above: Span | undefined): Promise<Loaded> => {
         const l2 = readStore
@@ -290,8 +284,9 @@ export function createLoader(options: LoaderOptions): Loader {
         }));
       });
     },
-    isLoading: (key) => loads.has(key),
-    size: () => loads.size,
+    /** Whether a load of that key is running: joining it costs the engine nothing. */
+    isLoading: (key: string): boolean => loads.has(key),
+    size: (): number => loads.size,
   };
 }
 
@@ -306,34 +301,14 @@ function storeIsUp(l2: Lookup | undefined): boolean {
   return l2.reason !== 'node-open' && l2.reason !== 'store-down' && l2.reason !== 'store-saturated';
 }
 
+type LoadContext = ReturnType<typeof createLoadContext>;
+
 /**
  * The priority and the deadline of a load. Both change while it runs: a client that joins a refresh raises its priority
  * at once. When an attempt to get a permit has expired, the load makes another one if a caller has joined since: under
  * overload the newest waiter is served first, and a load is as new as its latest client.
  */
-export interface LoadContext {
-  readonly priority: () => Priority;
-  /** Monotonic time: the latest deadline of the clients. */
-  readonly deadlineAtMs: () => number;
-  /** Begins an attempt to get a permit. The signal ends the attempt: another one is due, or the load is cancelled. */
-  readonly attempt: () => AbortSignal;
-  /** Whether a caller has joined since the attempt began. */
-  readonly hasNewWaiters: () => boolean;
-  /** Another caller joins. A higher priority ends the attempt. */
-  readonly escalate: (priority: Priority, deadlineAtMs: number) => void;
-  /** Called when the engine call begins, in this process or in the one that holds the lease. */
-  readonly begin: (where: 'here' | 'elsewhere') => void;
-  /** Resolved by the first `begin`. */
-  readonly begun: Promise<void>;
-  readonly begunHere: () => boolean;
-  /** The page came from elsewhere: the load gives up. */
-  readonly cancel: () => void;
-  readonly cancelled: () => boolean;
-  /** The load's span, from its start on. */
-  span?: Span | undefined;
-}
-
-export function createLoadContext(firstPriority: Priority, firstDeadlineAtMs: number): LoadContext {
+export function createLoadContext(firstPriority: Priority, firstDeadlineAtMs: number) {
   let priority = firstPriority;
   let deadlineAtMs = firstDeadlineAtMs;
   let cancelled = false;
@@ -343,30 +318,39 @@ export function createLoadContext(firstPriority: Priority, firstDeadlineAtMs: nu
   const { promise: begun, resolve } = Promise.withResolvers<void>();
   return {
     priority: () => priority,
+    /** Monotonic time: the latest deadline of the clients. */
     deadlineAtMs: () => deadlineAtMs,
-    attempt: () => {
+    /** Begins an attempt to get a permit. The signal ends the attempt: another one is due, or the load is cancelled. */
+    attempt: (): AbortSignal => {
       joined = false;
       if (!cancelled) attempt = new AbortController();
       return attempt.signal;
     },
+    /** Whether a caller has joined since the attempt began. */
     hasNewWaiters: () => joined,
-    escalate: (wanted, wantedAtMs) => {
+    /** Another caller joins. A higher priority ends the attempt. */
+    escalate: (wanted: Priority, wantedAtMs: number): void => {
       deadlineAtMs = Math.max(deadlineAtMs, wantedAtMs);
       joined = true;
       if (PRIORITIES.indexOf(wanted) >= PRIORITIES.indexOf(priority)) return;
       priority = wanted;
       attempt.abort();
     },
-    begin: (where) => {
+    /** Called when the engine call begins, in this process or in the one that holds the lease. */
+    begin: (where: 'here' | 'elsewhere'): void => {
       begunHere ||= where === 'here';
       resolve();
     },
+    /** Resolved by the first `begin`. */
     begun,
     begunHere: () => begunHere,
-    cancel: () => {
+    /** The page came from elsewhere: the load gives up. */
+    cancel: (): void => {
       cancelled = true;
       attempt.abort();
     },
     cancelled: () => cancelled,
+    /** The load's span, from its start on. */
+    span: undefined as Span | undefined,
   };
 }

@@ -19,16 +19,7 @@ import {
 } from './read-path.ts';
 import { inSpan, type Span, untilSettled } from './trace.ts';
 
-/**
- * A search that neither tier could answer: it joins or starts the key's load, and waits for it. When
- * the load gives no page in time, the search ends with the first of these that exists: a stale page, a page of the
- * lifeboat, the refusal.
- */
-export interface MissPath {
-  readonly answer: AnswerMiss;
-  /** The last miss of a key in this process, if it is remembered. */
-  readonly lastMiss: (key: string) => { readonly reason: MissReason; readonly atMs: number } | undefined;
-}
+export type MissPath = ReturnType<typeof createMissPath>;
 
 interface MissPathOptions {
   readonly domain: string;
@@ -65,7 +56,12 @@ interface Miss {
   readonly reason: MissReason;
 }
 
-export function createMissPath(options: MissPathOptions): MissPath {
+/**
+ * A search that neither tier could answer: it joins or starts the key's load, and waits for it. When
+ * the load gives no page in time, the search ends with the first of these that exists: a stale page, a page of the
+ * lifeboat, the refusal.
+ */
+export function createMissPath(options: MissPathOptions) {
   const { domain, tiers, loader, lifeboat, deadlineMs, clock, observe } = options;
   const lastMisses = createBoundedMap<{ reason: MissReason; atMs: number }>(REMEMBERED_KEYS);
   const notStorable = createBoundedMap<true>(REMEMBERED_KEYS);
@@ -214,5 +210,9 @@ export function createMissPath(options: MissPathOptions): MissPath {
     return answerOf(entry, 'lifeboat', nowMs, status, { engineMs: nowMs - startedMs });
   };
 
-  return { answer, lastMiss: lastMisses.get };
+  return {
+    answer,
+    /** The last miss of a key in this process, if it is remembered. */
+    lastMiss: lastMisses.get,
+  };
 }

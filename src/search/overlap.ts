@@ -48,10 +48,7 @@ export function comparePages(first: ResultPage, second: ResultPage, depth: numbe
 export function overlapOf(a: readonly string[], b: readonly string[]): number {
   const [left, right] = [new Set(a), new Set(b)];
   const longer = Math.max(left.size, right.size);
-  if (longer === 0) return 1;
-  let shared = 0;
-  for (const id of left) if (right.has(id)) shared += 1;
-  return shared / longer;
+  return longer === 0 ? 1 : left.intersection(right).size / longer;
 }
 
 function rankOf({ score, attributes }: SearchResult, sort: Sort): AttributeValue | undefined {

@@ -1,4 +1,4 @@
-import { compress, encodeEntry, etagOf } from '../cache/codec.ts';
+import { compress, type EntryParts, encodeEntry, etagOf } from '../cache/codec.ts';
 import { type Coding, type Entry, type LifetimePolicy, lifetimesOf } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { Signing } from '../cache/signing.ts';
@@ -99,20 +99,11 @@ export function withoutSuppressed(page: ResultPage, hides: ((id: string) => bool
   return hidden === 0 ? page : { ...page, results, total: Math.max(results.length, page.total - hidden) };
 }
 
-/** The metadata of a page. */
-interface PageFacts {
-  readonly generation: number;
-  /** Wall and monotonic time at the start of the engine call. */
-  readonly createdAtMs: number;
-  readonly bornMs: number;
-  readonly costMs: number;
-}
-
 /** Encodes a page to bytes, once: both tiers store these bytes, and every client receives them. */
 async function encodePage(
   prepared: PreparedSearch,
   page: ResultPage,
-  facts: PageFacts,
+  facts: Pick<EntryParts, 'generation' | 'createdAtMs' | 'bornMs' | 'costMs'>,
   { lifetimes, compression, clock, random, signing }: EncodePageOptions,
 ): Promise<Entry> {
   const identity = encodeBody(prepared.request, page);

@@ -72,20 +72,7 @@ export type AnswerMiss = (
   deadlineAtMs: number,
 ) => Promise<Answer>;
 
-/** The searches of one domain. Every search ends in one Answer or one error, a SearchError unless it is a bug. */
-export interface ReadPath {
-  /**
-   * L1 → admission → L2 → the miss path; a fresh or servable stale entry ends the search at its tier. `done` is called once
-   * and must not throw: for an entry of L1 before this returns, at the latest within the domain's patience plus the
-   * lifeboat's deadline where there is one.
-   */
-  readonly search: (prepared: PreparedSearch, client: SearchClient, done: Done<Answer>) => void;
-  /** Results in order; each search fails alone. L2 is read in per-node pipelines; misses share the loads of single searches. */
-  readonly searchMany: (
-    prepared: readonly PreparedSearch[],
-    client: SearchClient,
-  ) => Promise<readonly (Answer | Error)[]>;
-}
+export type ReadPath = ReturnType<typeof createReadPath>;
 
 interface ReadPathOptions {
   readonly tiers: Tiers;
@@ -110,7 +97,8 @@ interface ReadPathOptions {
 /** One error for all: its stack trace says nothing, and would cost more than the rest of a refusal. */
 const BUSY = new SearchError('busy');
 
-export function createReadPath(options: ReadPathOptions): ReadPath {
+/** The searches of one domain. Every search ends in one Answer or one error, a SearchError unless it is a bug. */
+export function createReadPath(options: ReadPathOptions) {
   const { tiers, missPath, engineTroubled, refreshStale, nodeOf, note, patienceMs, clock } = options;
 
   /**
@@ -202,7 +190,12 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
   };
 
   return {
-    search: (prepared, client, done) => {
+    /**
+     * L1 → admission → L2 → the miss path; a fresh or servable stale entry ends the search at its tier. `done` is called once
+     * and must not throw: for an entry of L1 before this returns, at the latest within the domain's patience plus the
+     * lifeboat's deadline where there is one.
+     */
+    search: (prepared: PreparedSearch, client: SearchClient, done: Done<Answer>): void => {
       let end = done;
       try {
         const l1 = lookInMemory(prepared, client);
@@ -220,7 +213,8 @@ export function createReadPath(options: ReadPathOptions): ReadPath {
       }
     },
 
-    searchMany: async (many, client) => {
+    /** Results in order; each search fails alone. L2 is read in per-node pipelines; misses share the loads of single searches. */
+    searchMany: async (many: readonly PreparedSearch[], client: SearchClient): Promise<readonly (Answer | Error)[]> => {
       const startedMs = clock.monotonicMs();
       /** The admitted searches that are not settled yet. */
       const open = new Set<{ readonly prepared: PreparedSearch; readonly l1: Lookup }>();

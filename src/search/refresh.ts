@@ -6,13 +6,7 @@ import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Loader } from './load.ts';
 
-/** Loads a page in the background while the one at hand is served. Never rejects, never waits. */
-export interface Refresh {
-  /** For an entry that is no longer fresh. `readStore`: false when the store itself has just given the entry. */
-  readonly stale: (prepared: PreparedSearch, readStore: boolean) => void;
-  /** For an entry that is still fresh: only a newer page is wanted. */
-  readonly ahead: (prepared: PreparedSearch, entry: Pick<Entry, 'createdAtMs'>) => void;
-}
+export type Refresh = ReturnType<typeof createRefresh>;
 
 interface RefreshOptions {
   readonly domain: string;
@@ -28,7 +22,8 @@ interface RefreshOptions {
 const REFRESH_PAUSE_MS = 1000;
 const REMEMBERED_PAUSES = 1024;
 
-export function createRefresh(options: RefreshOptions): Refresh {
+/** Loads a page in the background while the one at hand is served. Never rejects, never waits. */
+export function createRefresh(options: RefreshOptions) {
   const { domain, loader, hasStore, revivals, clock, observe } = options;
   const pauses = createBoundedMap<{ readonly untilMs: number; readonly revivals: number }>(REMEMBERED_PAUSES);
   const isPaused = (key: string): boolean => {
@@ -60,31 +55,19 @@ export function createRefresh(options: RefreshOptions): Refresh {
   };
 
   return {
-    stale: (prepared, readStore) => refresh(prepared, hasStore && readStore, 0),
-    ahead: (prepared, entry) => refresh(prepared, hasStore, entry.createdAtMs),
+    /** For an entry that is no longer fresh. @param readStore false when the store itself has just given the entry. */
+    stale: (prepared: PreparedSearch, readStore: boolean): void => refresh(prepared, hasStore && readStore, 0),
+    /** For an entry that is still fresh: only a newer page is wanted. */
+    ahead: (prepared: PreparedSearch, { createdAtMs }: Pick<Entry, 'createdAtMs'>): void =>
+      refresh(prepared, hasStore, createdAtMs),
   };
-}
-
-/**
- * Refreshes popular pages before a client has to get a stale one or wait, with the permits that no client needs. In the
- * result cache of a large search engine freshness, not eviction, was the problem, and age × frequency was the best
- * order of refreshes (Cambazoglu et al., WWW 2010).
- */
-interface RefreshAhead {
-  readonly close: () => void;
-}
-
-interface PeekedEntry {
-  readonly entry: Entry;
-  /** Made stale by a flush. */
-  readonly outdated: boolean;
 }
 
 export interface RefreshAheadOptions {
   /** The most popular searches, most popular first. */
   readonly popular: () => readonly PopularSearch[];
-  /** The entry in L1, if it may be served. The lookup does not count as a use. */
-  readonly peek: (prepared: PreparedSearch) => PeekedEntry | undefined;
+  /** The entry in L1, if it may be served; `outdated` by a flush. The lookup does not count as a use. */
+  readonly peek: (prepared: PreparedSearch) => { readonly entry: Entry; readonly outdated: boolean } | undefined;
   /** Starts a refresh and returns at once. It skips one that is running or has just failed. */
   readonly refresh: (prepared: PreparedSearch, entry: Entry) => void;
   /** Permits that no client needs now. */
@@ -111,17 +94,16 @@ export interface PopularSearch {
   readonly error: number;
 }
 
-interface Due {
-  readonly prepared: PreparedSearch;
-  readonly entry: Entry;
-  readonly priority: number;
-}
-
-export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
+/**
+ * Refreshes popular pages before a client has to get a stale one or wait, with the permits that no client needs. In the
+ * result cache of a large search engine freshness, not eviction, was the problem, and age × frequency was the best
+ * order of refreshes (Cambazoglu et al., WWW 2010).
+ */
+export function createRefreshAhead(options: RefreshAheadOptions) {
   const { clock, random, intervalMs = 250, maxLookedAt = 500 } = options;
   const triedAtMs = createBoundedMap<number>(2 * maxLookedAt);
 
-  const dueOf = ({ item, count, error }: PopularSearch, nowMs: number): Due | undefined => {
+  const dueOf = ({ item, count, error }: PopularSearch, nowMs: number) => {
     const certain = count - error;
     if (certain < MIN_COUNT) return undefined;
     const held = options.peek(item);
@@ -137,11 +119,10 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
     const spare = Math.floor(options.spare());
     if (spare <= 0) return;
     const nowMs = clock.monotonicMs();
-    const due: Due[] = [];
-    for (const popular of options.popular().slice(0, maxLookedAt)) {
-      const one = dueOf(popular, nowMs);
-      if (one !== undefined) due.push(one);
-    }
+    const due = options
+      .popular()
+      .slice(0, maxLookedAt)
+      .flatMap((popular) => dueOf(popular, nowMs) ?? []);
     due.sort((one, other) => other.priority - one.priority);
     for (const { prepared, entry } of due.slice(0, spare)) {
       triedAtMs.set(prepared.key, nowMs);
@@ -150,13 +131,13 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
   };
 
   let timer: NodeJS.Timeout;
-  const tick = (): void => {
-    refreshDue();
-    schedule();
-  };
   const schedule = (): void => {
     // Spread by ±20 %, so that the processes of a fleet do not all find a page due at the same moment.
     timer = setTimeout(tick, intervalMs * (0.8 + 0.4 * random())).unref();
+  };
+  const tick = (): void => {
+    refreshDue();
+    schedule();
   };
   schedule();
 
@@ -170,12 +151,7 @@ export function createRefreshAhead(options: RefreshAheadOptions): RefreshAhead {
  */
 export type Warmer = (prepared: PreparedSearch) => Promise<'cached' | 'computed'>;
 
-interface WarmerOptions {
-  readonly tiers: Tiers;
-  readonly loader: Pick<Loader, 'refresh'>;
-}
-
-export function createWarmer({ tiers, loader }: WarmerOptions): Warmer {
+export function createWarmer(tiers: Tiers, loader: Pick<Loader, 'refresh'>): Warmer {
   return async (prepared) => {
     const l1 = tiers.fromMemory(prepared);
     if (l1.kind === 'found' && l1.freshness === 'fresh') return 'cached';

@@ -1,60 +1,13 @@
 import type { ControlStanding } from '../cache/invalidation.ts';
-import type { MemoryTier, MemoryUsage } from '../cache/memory.ts';
+import type { MemoryTier } from '../cache/memory.ts';
 import type { Store, StoreNode, StoreReason } from '../cache/store.ts';
-import type { BreakerState } from '../resilience/endpoints.ts';
 import type { EngineHealth } from '../resilience/engine-health.ts';
 import type { Guard } from '../resilience/guard.ts';
 
 /** The state of each part of one domain, for /readyz, /admin/domains and the gauges. */
-export interface DomainStatus {
-  readonly domain: string;
-  /** `degraded`: answers, but a part is missing. `down`: only pages in L1 can be answered. */
-  readonly state: PartState;
-  readonly memory: MemoryUsage;
-  readonly store?: {
-    readonly state: PartState;
-    readonly nodes: readonly StoreNode[];
-    /** Why it is not `ok`: the reasons of its nodes, and of the search for them. */
-    readonly reasons: readonly StoreReason[];
-  };
-  readonly engine: {
-    readonly state: PartState;
-    readonly kind: string;
-    readonly breaker: BreakerState;
-    /** A drill is simulating an engine outage: the breaker counts as open. It makes no process unready. */
-    readonly forcedOpen: boolean;
-    /** At least one endpoint answered its last health probe; each is probed every few seconds, or more often. */
-    readonly reachable: boolean;
-    readonly endpoints: readonly EndpointStatus[];
-    readonly inFlight: number;
-    readonly queued: number;
-    /** Concurrent calls this process may make now: its share of the fleet's permits, or less while the engine is slow. */
-    readonly maxConcurrent: number;
-    /** This process's share: the configured number, divided by the number of live processes. */
-    readonly ceiling: number;
-    /** Permits held for longer than any call may take: 0 unless something is wrong. */
-    readonly overdue: number;
-    /** Waits have been too long for some time: the queue serves the newest search first and sheds older ones. */
-    readonly overloaded: boolean;
-  };
-  readonly lifeboat?: { readonly breaker: BreakerState; readonly inFlight: number; readonly queued: number };
-  /** The state of the control document: with `unheard` and `corrupt`, flushes and suppressions are unknown or old. */
-  readonly controlStanding: ControlStanding;
-  /** Processes that share this domain's store, as last counted. */
-  readonly processes: number;
-  /** Searches of this process that wait for a page of another process. */
-  readonly leaseWaiters: number;
-  /** Number of running loads, one per key. */
-  readonly loads: number;
-}
+export type DomainStatus = ReturnType<typeof statusOf>;
 
-interface EndpointStatus {
-  readonly name: string;
-  readonly breaker: BreakerState;
-  readonly reachable: boolean;
-  readonly inFlight: number;
-}
-
+/** `degraded`: answers, but a part is missing. `down`: of a domain, only pages in L1 can be answered. */
 type PartState = 'ok' | 'degraded' | 'down';
 
 export interface StatusParts {
@@ -76,7 +29,7 @@ export interface StatusParts {
   readonly loads: () => number;
 }
 
-export function statusOf(parts: StatusParts): DomainStatus {
+export function statusOf(parts: StatusParts) {
   const { domain, engineKind, memory, store, guard, health, lifeboat, loads } = parts;
   const breaker = guard.balancer.state();
   const forcedOpen = parts.forcedOpen();
@@ -99,19 +52,26 @@ export function statusOf(parts: StatusParts): DomainStatus {
       controlStanding,
     ),
     memory: memory.usage(),
+    /** `reasons`: why it is not `ok`, those of its nodes and of the search for them. */
     store: store && { state: storeState, nodes, reasons: reasonsOf(store, nodes, storeState) },
     engine: {
       state: engine,
       kind: engineKind,
       breaker: forcedOpen ? 'open' : breaker,
+      /** A drill is simulating an engine outage: the breaker counts as open. It makes no process unready. */
       forcedOpen,
+      /** At least one endpoint answered its last health probe; each is probed every few seconds, or more often. */
       reachable,
       endpoints,
       inFlight: guard.limiter.inFlight(),
       queued: guard.limiter.queued(),
+      /** Concurrent calls this process may make now: its share of the fleet's permits, or less while the engine is slow. */
       maxConcurrent: guard.limiter.max(),
+      /** This process's share: the configured number, divided by the number of live processes. */
       ceiling: parts.ceiling(),
+      /** Permits held for longer than any call may take: 0 unless something is wrong. */
       overdue,
+      /** Waits have been too long for some time: the queue serves the newest search first and sheds older ones. */
       overloaded: guard.limiter.overloaded(),
     },
     lifeboat: lifeboat && {
@@ -119,9 +79,13 @@ export function statusOf(parts: StatusParts): DomainStatus {
       inFlight: lifeboat.limiter.inFlight(),
       queued: lifeboat.limiter.queued(),
     },
+    /** The state of the control document: with `unheard` and `corrupt`, flushes and suppressions are unknown or old. */
     controlStanding,
+    /** Processes that share this domain's store, as last counted. */
     processes: parts.processes(),
+    /** Searches of this process that wait for a page of another process. */
     leaseWaiters: parts.leaseWaiters(),
+    /** Number of running loads, one per key. */
     loads: loads(),
   };
 }

@@ -1,48 +1,40 @@
+import { type Static, Type } from 'typebox';
 import type { Runtime } from '../runtime.ts';
-import type { Span, SpanFacts, Stage, Tracer } from './trace.ts';
+import type { Span, SpanFacts, Stage } from './trace.ts';
 
 /** One live search: what it did, and what each tier said. The answer of `/admin/trace`. */
-export interface LiveTrace {
-  readonly domain: string;
-  /** The text that identifies the answer, see `canonical.ts`. */
-  readonly canonical: string;
-  readonly key: string;
-  readonly outcome: string;
-  /** Why the tiers missed. */
-  readonly reason?: string;
-  /** The `Cache-Status` of the answer. */
-  readonly cacheStatus?: string;
-  /** The code and the text of the problem, where there is no answer. */
-  readonly problem?: { readonly code: string; readonly detail: string };
-  readonly durationMs: number;
-  /** In the order of their begin; the first is the search itself. */
-  readonly spans: readonly RecordedSpan[];
-}
+export type LiveTrace = Static<typeof LIVE_TRACE>;
+export type RecordedSpan = LiveTrace['spans'][number];
 
-export interface RecordedSpan {
-  readonly stage: Stage | 'search';
-  /** Number of spans above it. */
-  readonly depth: number;
-  /** From the begin of the search. */
-  readonly startMs: number;
-  /** Absent: it has not ended, because the answer did not wait for it. */
-  readonly durationMs?: number;
-  readonly facts: SpanFacts;
-  readonly error?: string;
-  /** The span is another search's, whose result this one waits for. */
-  readonly isShared?: boolean;
-}
-
-export interface TraceRecorder extends Tracer {
-  readonly spans: () => readonly RecordedSpan[];
-}
+export const LIVE_TRACE = Type.Object({
+  domain: Type.String(),
+  canonical: Type.String(),
+  key: Type.String(),
+  outcome: Type.String(),
+  reason: Type.Optional(Type.String()),
+  cacheStatus: Type.Optional(Type.String()),
+  problem: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
+  durationMs: Type.Number(),
+  spans: Type.Array(
+    Type.Object({
+      stage: Type.String(),
+      depth: Type.Integer({ description: 'Number of spans above it.' }),
+      startMs: Type.Number({ description: 'From the begin of the search.' }),
+      durationMs: Type.Optional(Type.Number({ description: 'Absent: the answer did not wait for its end.' })),
+      facts: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+      error: Type.Optional(Type.String()),
+      isShared: Type.Optional(Type.Boolean({ description: 'It waits for the load that another search began.' })),
+    }),
+    { description: 'In the order of their begin; the first is the search itself.' },
+  ),
+});
 
 /** More than any search has: a load asks the engine a few times at most, and waits for a lease in a few turns. */
 const MAX_SPANS = 200;
 
 /** Keeps the spans of one search in memory, for a person who looks at it now. */
-export function createTraceRecorder({ clock, random }: Pick<Runtime<never>, 'clock' | 'random'>): TraceRecorder {
-  const spans: { -readonly [Member in keyof RecordedSpan]: RecordedSpan[Member] }[] = [];
+export function createTraceRecorder({ clock, random }: Pick<Runtime<never>, 'clock' | 'random'>) {
+  const spans: RecordedSpan[] = [];
   let startedMs = clock.monotonicMs();
   /** To a microsecond, since the begin of the search. */
   const nowMs = (): number => Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000;
@@ -50,8 +42,8 @@ export function createTraceRecorder({ clock, random }: Pick<Runtime<never>, 'clo
     Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join('');
   const traceId = hex(32);
 
-  const begin = (stage: RecordedSpan['stage'], depth: number, facts: SpanFacts): Span => {
-    const recorded: (typeof spans)[number] = { stage, depth, startMs: nowMs(), facts };
+  const begin = (stage: Stage | 'search', depth: number, facts: SpanFacts): Span => {
+    const recorded: RecordedSpan = { stage, depth, startMs: nowMs(), facts };
     if (spans.length < MAX_SPANS) spans.push(recorded);
     return {
       traceId,
@@ -68,10 +60,11 @@ export function createTraceRecorder({ clock, random }: Pick<Runtime<never>, 'clo
     };
   };
   return {
-    begin: ({ facts = {} }) => {
+    /** Begins the span of the search itself. */
+    begin: (): Span => {
       startedMs = clock.monotonicMs();
-      return begin('search', 0, facts);
+      return begin('search', 0, {});
     },
-    spans: () => spans,
+    spans: (): readonly RecordedSpan[] => spans,
   };
 }

@@ -137,6 +137,7 @@ export function createFakeSearch(options: FakeSearchOptions): FakeSearch {
         storeName,
         bucket,
         tiers: [],
+        lastMiss: undefined,
       };
     },
     clientMaxAgeMs: 30_000,

@@ -37,6 +37,8 @@ export function fakeStatus(domain: string, { memory, engine, ...others }: Status
       overloaded: false,
       ...engine,
     },
+    store: undefined,
+    lifeboat: undefined,
     controlStanding: 'ok',
     processes: 1,
     leaseWaiters: 0,

@@ -161,7 +161,7 @@ function startProcess(
         : {
             begin: (root) => {
               roots.push(root.name);
-              return createTraceRecorder({ clock, random: Math.random }).begin(root);
+              return createTraceRecorder({ clock, random: Math.random }).begin();
             },
           },
     popularity: {

@@ -1,16 +1,12 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import type { Logger } from 'pino';
 import type { Audit } from '../../operations/audit/audit.ts';
 import type { Operations } from '../../operations/operations.ts';
-import type { Clock } from '../../runtime.ts';
-import type { SearchedDomain } from '../../search/domain-search.ts';
-import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { createRequestIds, createRequestLog } from '../search-api/exchange.ts';
 import { registerHealth } from '../search-api/health.ts';
+import type { PublicServerOptions } from '../search-api/public-server.ts';
 import { createApp } from '../transport/app.ts';
-import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
 import type { ListenerTls } from '../transport/listener.ts';
 import { registerFile } from '../transport/static-file.ts';
 import { createTokenGate, registerAdminAccess } from './access.ts';
@@ -24,34 +20,33 @@ import { registerShadows } from './shadow-routes.ts';
 import { createLive, registerLive, registerState } from './state-routes.ts';
 import { registerWarm } from './warm-routes.ts';
 
-export interface AdminServerOptions {
-  readonly domains: readonly SearchedDomain[];
+/** `observe` gets one event per search that an operator asks for, `observeToken` one per Bearer token that gave no access. */
+export interface AdminServerOptions
+  extends Pick<
+    PublicServerOptions,
+    | 'domains'
+    | 'observe'
+    | 'observeConnection'
+    | 'observeToken'
+    | 'log'
+    | 'clock'
+    | 'random'
+    | 'trustedProxies'
+    | 'drainMs'
+    | 'maxUrlBytes'
+    | 'maxPageBytes'
+    | 'version'
+  > {
   readonly operations: Operations;
   /** Gets exactly one entry per request that asks for a change, done or refused. Its owner closes it. */
   readonly audit: Audit;
-  /** Gets one event per search that an operator asks for. */
-  readonly observe: (event: RequestEvent) => void;
-  readonly observeConnection?: (event: ConnectionEvent) => void;
-  /** Gets one event per Bearer token that gave no access. */
-  readonly observeToken?: (event: TokenEvent) => void;
   /** Gets the Accept header of the scraper. */
   readonly metricsText: (accept?: string) => Promise<{ readonly contentType: string; readonly body: string }>;
-  readonly log: Logger;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly token?: string;
   /** Absent: plain HTTP. */
   readonly tls?: ListenerTls;
   /** Accepted names in Host beside addresses and localhost, see access.ts. */
   readonly hosts?: readonly string[];
-  /** How addresses that guess at the token are identified, see client.ts. */
-  readonly trustedProxies?: readonly string[];
-  readonly drainMs: number;
-  readonly maxUrlBytes: number;
-  /** The largest page that any domain may have, inflated. */
-  readonly maxPageBytes: number;
-  /** Version of the service, for the API description. */
-  readonly version: string;
   /** Registers the routes of a user interface. */
   readonly pages?: (app: FastifyInstance) => void;
 }

@@ -1,32 +1,27 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { type Clock, promised } from '../../runtime.ts';
+import { promised } from '../../runtime.ts';
 import type { AppliedRule } from '../../search/canonical.ts';
-import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { TierExplanation } from '../../search/explain.ts';
 import { domainOf, prepareSearch } from '../../search/key.ts';
 import type { Answer } from '../../search/read-path.ts';
-import { createTraceRecorder } from '../../search/trace-recorder.ts';
+import { createTraceRecorder, LIVE_TRACE } from '../../search/trace-recorder.ts';
 import type { RequestEvent } from '../events.ts';
 import { problemOf } from '../problems.ts';
 import { createRequestCounter, outcomeOf, type RequestLog } from '../search-api/exchange.ts';
 import { PAGE_ANSWERS, PROBLEM_ANSWERS, searchQuerySchema } from '../search-api/openapi.ts';
 import { cacheStatus } from '../search-api/response-headers.ts';
-import { createSearchHandler } from '../search-api/search-handler.ts';
+import { createSearchHandler, type SearchHandlerOptions } from '../search-api/search-handler.ts';
 import type { App } from '../transport/app.ts';
 import { createPageBodies } from '../transport/content-coding.ts';
 import { parametersOf } from '../transport/request-target.ts';
 import { adminRoutes } from './input.ts';
 
-interface AdminSearchOptions {
-  readonly domains: readonly SearchedDomain[];
+interface AdminSearchOptions
+  extends Pick<SearchHandlerOptions, 'domains' | 'requestLog' | 'requestId' | 'clock' | 'random' | 'maxUrlBytes'> {
   /** Gets one event per search. */
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
-  readonly requestId: (given: string | string[] | undefined) => string;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxUrlBytes: number;
   /** The largest page that any domain may have, inflated. */
   readonly maxPageBytes: number;
   readonly app: Pick<App, 'drain' | 'buffers'>;
@@ -89,11 +84,11 @@ export function registerSearches(routes: FastifyInstance, options: AdminSearchOp
   get('/admin/trace', {
     summary: 'One live search, stage by stage, with its times',
     describedQuery: searchQuerySchema(domains),
-    answer: TraceBody,
+    answer: LIVE_TRACE,
     handle: async ({ request: { raw, headers } }) => {
       const prepared = prepareSearch(parametersOf(raw.url ?? '', headers, maxUrlBytes), domains);
       const recorder = createTraceRecorder({ clock, random });
-      const span = recorder.begin({ name: 'search', kind: 'internal' });
+      const span = recorder.begin();
       const ended = await promised<Answer>((done) => prepared.domain.search(prepared, { span }, done)).then(
         (answer) => ({ outcome: answer.outcome, reason: answer.reason, cacheStatus: cacheStatus(answer) }),
         (error: unknown) => {
@@ -101,44 +96,19 @@ export function registerSearches(routes: FastifyInstance, options: AdminSearchOp
           return { outcome: outcomeOf(problem), problem: { code: problem.code, detail: problem.detail } };
         },
       );
-      span?.end();
-      const [root, ...below] = recorder.spans();
+      span.end();
+      const spans = recorder.spans();
       return {
         domain: prepared.request.domain,
         canonical: prepared.canonical,
         key: prepared.key,
         ...ended,
-        durationMs: root?.durationMs ?? 0,
-        spans: root === undefined ? [] : [root, ...below],
+        durationMs: spans[0]?.durationMs ?? 0,
+        spans,
       };
     },
   });
 }
-
-const Facts = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
-
-const TraceBody = Type.Object({
-  domain: Type.String(),
-  canonical: Type.String(),
-  key: Type.String(),
-  outcome: Type.String(),
-  reason: Type.Optional(Type.String()),
-  cacheStatus: Type.Optional(Type.String()),
-  problem: Type.Optional(Type.Object({ code: Type.String(), detail: Type.String() })),
-  durationMs: Type.Number(),
-  spans: Type.Array(
-    Type.Object({
-      stage: Type.String(),
-      depth: Type.Integer({ description: 'Number of spans above it.' }),
-      startMs: Type.Number({ description: 'From the begin of the search.' }),
-      durationMs: Type.Optional(Type.Number({ description: 'Absent: the answer did not wait for its end.' })),
-      facts: Facts,
-      error: Type.Optional(Type.String()),
-      isShared: Type.Optional(Type.Boolean({ description: 'It waits for the load that another search began.' })),
-    }),
-    { description: 'In the order of their begin; the first is the search itself.' },
-  ),
-});
 
 /** Members depend on the rule or tier. */
 const members = <Of>(description?: string) =>

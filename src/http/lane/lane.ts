@@ -21,18 +21,7 @@ export interface LaneOptions {
   };
 }
 
-export interface Lane {
-  /** Closes the connections without a request. */
-  readonly closeIdle: () => void;
-  readonly status: () => LaneStatus;
-}
-
-export interface LaneStatus {
-  /** Connections in the lane now. */
-  readonly connections: number;
-  /** Connections that were handed over to Node, since the start. */
-  readonly handedOver: number;
-}
+export type Lane = ReturnType<typeof createLane>;
 
 const SWEEP_MS = 1000;
 /** Node allows a client this much more than it says in `Keep-Alive`. */
@@ -47,7 +36,7 @@ const WRITE_BYTES = 48 * 1024;
  * lane as long as each chunk of its bytes is one or more whole heads that `readHead` understands. Any other chunk is given to Node
  * unread, together with the connection, once and for good, between two answers.
  */
-export function createLane({ server, readHead, handle, drain, monotonicMs, buffers }: LaneOptions): Lane {
+export function createLane({ server, readHead, handle, drain, monotonicMs, buffers }: LaneOptions) {
   const [toNode] = server.listeners('connection') as [(this: Server, connection: Duplex) => void];
   server.removeListener('connection', toNode);
   const connections = new Set<LaneConnection>();
@@ -218,9 +207,11 @@ export function createLane({ server, readHead, handle, drain, monotonicMs, buffe
   server.once('close', () => clearInterval(sweep));
 
   return {
-    closeIdle: () => {
+    /** Closes the connections without a request. */
+    closeIdle: (): void => {
       for (const connection of connections) connection.closeIdle();
     },
+    /** Connections in the lane now, and those that were handed over to Node since the start. */
     status: () => ({ connections: connections.size, handedOver }),
   };
 }

@@ -157,20 +157,10 @@ const SCRATCH_BYTES = 64 * 1024;
 const COPIED_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** The answers of one turn for one socket, written together. All connections share one, because a turn serves one of them. */
-interface Output {
-  /** @param own the text between both parts of a shared head; ASCII. */
-  readonly append: (before: Buffer, own: string, after: Buffer, body: Buffer | undefined) => void;
-  readonly appendText: (head: string, body: Buffer | undefined) => void;
-  /** Bytes that `write` would write. */
-  readonly length: () => number;
-  /** Forgets what was appended. */
-  readonly drop: () => void;
-  /** @returns false when the kernel has not taken all bytes. */
-  readonly write: (socket: Socket) => boolean;
-}
+type Output = ReturnType<typeof createOutput>;
 
-export function createOutput(hold: (socket: Socket, bytes: number) => () => void): Output {
+/** The answers of one turn for one socket, written together. All connections share one, because a turn serves one of them. */
+export function createOutput(hold: (socket: Socket, bytes: number) => () => void) {
   let scratch = Buffer.allocUnsafeSlow(SCRATCH_BYTES);
   let [used, total] = [0, 0];
   /** Everything that was appended before the present contents of `scratch`. */
@@ -201,7 +191,8 @@ export function createOutput(hold: (socket: Socket, bytes: number) => () => void
   };
 
   return {
-    append: (before, own, after, body) => {
+    /** @param own the text between both parts of a shared head; ASCII. */
+    append: (before: Buffer, own: string, after: Buffer, body: Buffer | undefined): void => {
       const bytes = before.length + own.length + after.length;
       room(bytes);
       scratch.set(before, used);
@@ -211,19 +202,22 @@ export function createOutput(hold: (socket: Socket, bytes: number) => () => void
       total += bytes;
       appendBody(body);
     },
-    appendText: (head, body) => {
+    appendText: (head: string, body: Buffer | undefined): void => {
       room(head.length);
       scratch.write(head, used, 'latin1');
       used += head.length;
       total += head.length;
       appendBody(body);
     },
-    length: () => total,
-    drop: () => {
+    /** Bytes that `write` would write. */
+    length: (): number => total,
+    /** Forgets what was appended. */
+    drop: (): void => {
       [used, total] = [0, 0];
       parts = [];
     },
-    write: (socket) => {
+    /** @returns false when the kernel has not taken all bytes. */
+    write: (socket: Socket): boolean => {
       if (total === 0) return true;
       if (parts.length > 0) setAside();
       // Before the write, so that no bytes are left for another client when it throws.

@@ -6,17 +6,7 @@ import type { Span } from '../../search/trace.ts';
 import type { ClientRequest } from '../transport/client.ts';
 import type { TokenBuckets } from '../transport/token-bucket.ts';
 
-/** Admits the searches that memory cannot answer: the process must have room for them, and their client a miss budget. */
-export interface SearchAdmission {
-  /** The client of a request, for its searches. */
-  readonly clientOf: (request: ClientRequest, span: Span | undefined) => SearchClient;
-  /**
-   * Must be called before a page is drawn, also from memory. A page costs several times as much as a hit of `/search`, so it
-   * is shed while the event loop is late. When all places are taken but the loop is on time, pages in memory are drawn.
-   * @throws SearchError `busy`.
-   */
-  readonly admitPage: () => void;
-}
+export type SearchAdmission = ReturnType<typeof createAdmission>;
 
 interface AdmissionOptions {
   readonly pressure: Pressure;
@@ -30,10 +20,18 @@ export interface MissBudget {
   readonly clientOf: (request: ClientRequest) => string;
 }
 
-export function createAdmission(options: AdmissionOptions): SearchAdmission {
+/** Admits the searches that memory cannot answer: the process must have room for them, and their client a miss budget. */
+export function createAdmission(options: AdmissionOptions) {
   return {
-    clientOf: (request, span) => new AdmittedClient(options, request, span),
-    admitPage: () => {
+    /** The client of a request, for its searches. */
+    clientOf: (request: ClientRequest, span: Span | undefined): SearchClient =>
+      new AdmittedClient(options, request, span),
+    /**
+     * Must be called before a page is drawn, also from memory. A page costs several times as much as a hit of `/search`, so it
+     * is shed while the event loop is late. When all places are taken but the loop is on time, pages in memory are drawn.
+     * @throws SearchError `busy`.
+     */
+    admitPage: (): void => {
       if (options.pressure.isLate()) throw new SearchError('busy');
     },
   };
@@ -88,31 +86,8 @@ function costNothing(result: unknown): boolean {
   return outcome === 'lifeboat' || outcome === 'stale';
 }
 
-/**
- * The load of this process. `@fastify/under-pressure` does not fit: it is a hook of Fastify, and a hit is answered before
- * Fastify; it checks once a second, does not count searches in flight, and refuses hits too, which cost no more than the
- * refusal.
- */
-export interface Pressure {
-  /** Takes a place for a search that memory cannot answer; false: shed it. Each place taken must be left. */
-  readonly enter: () => boolean;
-  readonly leave: () => void;
-  /** The event loop is later than its limit: shed everything that costs more than its refusal, hits too. */
-  readonly isLate: () => boolean;
-  readonly status: () => PressureStatus;
-  readonly close: () => void;
-}
-
-export interface PressureStatus {
-  readonly inFlight: number;
-  readonly maxInFlight: number;
-  readonly loopDelayMs: number;
-  readonly maxLoopDelayMs: number;
-  /** `degraded`: near a limit for some time. `down`: beyond a limit, only pages in memory are served. */
-  readonly state: 'ok' | 'degraded' | 'down';
-  /** False: a balancer should choose another process. A short burst is shed and leaves it true. */
-  readonly ready: boolean;
-}
+export type Pressure = ReturnType<typeof createPressure>;
+export type PressureStatus = ReturnType<Pressure['status']>;
 
 interface PressureOptions {
   readonly clock: Clock;
@@ -126,7 +101,12 @@ const WARN_LOOP_DELAY = 0.5;
 /** Time above these shares after which the process is not ready: a batch or a garbage collection takes less. */
 const SUSTAINED_MS = 500;
 
-export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureOptions): Pressure {
+/**
+ * The load of this process. `@fastify/under-pressure` does not fit: it is a hook of Fastify, and a hit is answered before
+ * Fastify; it checks once a second, does not count searches in flight, and refuses hits too, which cost no more than the
+ * refusal.
+ */
+export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureOptions) {
   let inFlight = 0;
   /** The time of the first of the consecutive samples above the warning share. */
   let warnedSinceMs: number | undefined;
@@ -140,28 +120,28 @@ export function createPressure({ clock, maxInFlight, maxLoopDelayMs }: PressureO
   const isReady = (): boolean => warnedSinceMs === undefined || clock.monotonicMs() - warnedSinceMs < SUSTAINED_MS;
 
   return {
-    enter: () => {
+    /** Takes a place for a search that memory cannot answer; false: shed it. Each place taken must be left. */
+    enter: (): boolean => {
       if (isFull()) return false;
       inFlight += 1;
       return true;
     },
-    leave: () => {
+    leave: (): void => {
       inFlight -= 1;
     },
+    /** The event loop is later than its limit: shed everything that costs more than its refusal, hits too. */
     isLate,
+    /**
+     * `degraded`: near a limit for some time. `down`: beyond a limit, only pages in memory are served. Not `ready`: a balancer
+     * should choose another process; a short burst is shed and leaves the process ready.
+     */
     status: () => {
       const ready = isReady();
       const state = isFull() ? 'down' : ready ? 'ok' : 'degraded';
-      return { inFlight, maxInFlight, loopDelayMs: delay.currentMs(), maxLoopDelayMs, state, ready };
+      return { inFlight, maxInFlight, loopDelayMs: delay.currentMs(), maxLoopDelayMs, state, ready } as const;
     },
     close: delay.close,
   };
-}
-
-interface LoopDelay {
-  /** Smoothed delay of the event loop, milliseconds. */
-  readonly currentMs: () => number;
-  readonly close: () => void;
 }
 
 /** Costs 0.2 % of a core; twice that at 20 ms. Reading `monitorEventLoopDelay` ten times a second costs no less. */
@@ -173,7 +153,7 @@ const WEIGHT = 0.5;
  * Measures how late a timer fires. Each sample weighs half, so that the value falls below a threshold within a few samples
  * after a stall of any length: a stall of a minute is a millisecond after 16 samples, 0.8 s.
  */
-function createLoopDelay(clock: Clock, onSample: (nowMs: number) => void): LoopDelay {
+function createLoopDelay(clock: Clock, onSample: (nowMs: number) => void) {
   let delayMs = 0;
   let lastMs = clock.monotonicMs();
   const timer = setInterval(() => {
@@ -184,5 +164,5 @@ function createLoopDelay(clock: Clock, onSample: (nowMs: number) => void): LoopD
     onSample(nowMs);
   }, INTERVAL_MS);
   timer.unref();
-  return { currentMs: () => delayMs, close: () => clearInterval(timer) };
+  return { currentMs: (): number => delayMs, close: (): void => clearInterval(timer) };
 }

@@ -60,27 +60,27 @@ export interface Ending {
   readonly error?: unknown;
 }
 
+export type CountRequest = ReturnType<typeof createRequestCounter>;
+
 /**
  * Counts one ended search, whatever its route: the only place that makes a `RequestEvent`. With `from` it also writes the
  * line of the request log.
  */
-export type CountRequest = (
-  search: CountedSearch,
-  ending: Ending,
-  durationMs: number,
-  from?: { readonly requestId: string; readonly request: { readonly headers: ReadHeaders } },
-) => void;
-
 export function createRequestCounter(options: {
   readonly observe: (event: RequestEvent) => void;
   readonly requestLog: RequestLog;
   readonly tracer?: Tracer | undefined;
-}): CountRequest {
+}) {
   const { observe, requestLog, tracer } = options;
   /** While tracing is on, a log line never shows the trace id of a client, who may send any. */
   const givenBy = (headers: ReadHeaders): string | undefined =>
     tracer === undefined ? parseTraceparent(headers['traceparent'])?.traceId : undefined;
-  return ({ route, domain, key, bucket, span }, { outcome, reason, status, code, error }, durationMs, from) => {
+  return (
+    { route, domain, key, bucket, span }: CountedSearch,
+    { outcome, reason, status, code, error }: Ending,
+    durationMs: number,
+    from?: { readonly requestId: string; readonly request: { readonly headers: ReadHeaders } },
+  ): void => {
     // Built without object spreads, which take longer than the rest of this function.
     const event: { -readonly [Member in keyof RequestEvent]: RequestEvent[Member] } = {
       kind: 'request',
@@ -164,33 +164,27 @@ export interface Exchange extends CountedSearch {
   readonly span: Span | undefined;
 }
 
-interface Exchanges {
-  readonly begin: (request: HttpRequest, response: HttpResponse) => Exchange;
-  /** Monotonic. */
-  readonly nowMs: () => number;
-  /** Answers with the problem, unless the client has gone, and ends the exchange. */
-  readonly refuse: (exchange: Exchange, error: unknown) => void;
-  /** Counts the exchange. Called exactly once per exchange, after the answer was handed to the socket. */
-  readonly end: (exchange: Exchange, ending: Ending) => void;
-}
-
-export function createExchanges(options: {
+export interface ExchangeOptions {
   readonly count: CountRequest;
   readonly requestLog: Pick<RequestLog, 'fault'>;
   readonly requestId: (given: string | string[] | undefined) => string;
   readonly clock: Clock;
   readonly random: () => number;
   readonly closesConnections: () => boolean;
+  /** Absent while tracing is off. */
   readonly tracer?: Tracer | undefined;
-}): Exchanges {
+}
+
+export function createExchanges(options: ExchangeOptions) {
   const { count, requestLog, requestId, clock, random, closesConnections, tracer } = options;
+  /** Counts the exchange. Called exactly once per exchange, after the answer was handed to the socket. */
   const end = (exchange: Exchange, ending: Ending): void => {
     count(exchange, ending, clock.monotonicMs() - exchange.startedMs, exchange);
     if (exchange.span !== undefined) endServerSpan(exchange.span, exchange, ending);
   };
 
   return {
-    begin: (request, response) => ({
+    begin: (request: HttpRequest, response: HttpResponse): Exchange => ({
       route: 'search',
       request,
       response,
@@ -202,9 +196,9 @@ export function createExchanges(options: {
       heads: NO_TARGET,
       span: beginServerSpan(tracer, '/search', request),
     }),
-    nowMs: () => clock.monotonicMs(),
     end,
-    refuse: (exchange, error) => {
+    /** Answers with the problem, unless the client has gone, and ends the exchange. */
+    refuse: (exchange: Exchange, error: unknown): void => {
       const { response, requestId: id, span } = exchange;
       if (response.headersSent) {
         // The answer was sent and counted, so an error after it is a fault of the service.
@@ -226,22 +220,12 @@ export function createExchanges(options: {
   };
 }
 
-/** The content of a log line beside the event. Headers and query texts are never logged, only the key of the query. */
-interface LineFacts {
+interface LineFacts extends Pick<CountedSearch, 'key'>, Pick<Ending, 'code' | 'error'> {
   readonly requestId: string;
-  readonly traceId?: string | undefined;
-  readonly key?: string | undefined;
-  readonly code?: string | undefined;
-  readonly error?: unknown;
+  readonly traceId: string | undefined;
 }
 
-export interface RequestLog {
-  /** Whether this event gets a line. Called first, so that nothing is prepared for a hit that is not logged. */
-  readonly wants: (event: RequestEvent) => boolean;
-  readonly write: (event: RequestEvent, facts: LineFacts) => void;
-  /** A fault of the service that belongs to no answer. */
-  readonly fault: (requestId: string, error: unknown) => void;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 const REFUSALS_PER_SECOND = 100;
 
@@ -256,18 +240,20 @@ export function createRequestLog(options: {
   readonly hitSample: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
-}): RequestLog {
+}) {
   const { log, hitSample, clock, random } = options;
   const refusals = createThrottle({ perSecond: REFUSALS_PER_SECOND, monotonicMs: clock.monotonicMs });
   return {
-    wants: ({ outcome, status }) => {
+    /** Whether this event gets a line. Called first, so that nothing is prepared for a hit that is not logged. */
+    wants: ({ outcome, status }: RequestEvent): boolean => {
       const isHit = outcome === 'hit-l1' || outcome === 'hit-l2';
       if (isHit && (hitSample <= 0 || random() >= hitSample)) return false;
       const isRefusal = outcome === 'shed' || outcome === 'rejected' || outcome === 'aborted';
       if (isRefusal && refusals.pass() === undefined) return false;
       return log.isLevelEnabled(status === 500 ? 'error' : 'info');
     },
-    write: (event, { requestId, traceId, key, code, error }) => {
+    /** Headers and query texts are never logged, only the key of the query. */
+    write: (event: RequestEvent, { requestId, traceId, key, code, error }: LineFacts): void => {
       const durationMs = Math.round(event.durationMs * 1000) / 1000;
       const line = {
         requestId,
@@ -284,7 +270,9 @@ export function createRequestLog(options: {
       if (error === undefined) log.info(line, 'request');
       else log.error({ ...line, err: error }, 'request failed through a fault of ours');
     },
-    fault: (requestId, error) => log.error({ requestId, err: error }, 'a fault of ours after an answer'),
+    /** A fault of the service that belongs to no answer. */
+    fault: (requestId: string, error: unknown): void =>
+      log.error({ requestId, err: error }, 'a fault of ours after an answer'),
   };
 }
 

@@ -55,7 +55,7 @@ export function registerReadiness(app: FastifyInstance, readiness: () => HealthA
   });
 }
 
-type ReadinessState = 'ready' | 'degraded' | 'busy' | 'down' | 'draining';
+const READINESS = ['ready', 'degraded', 'busy', 'down', 'draining'] as const;
 
 interface ReadinessOptions {
   readonly domains: readonly DomainStatus[];
@@ -88,7 +88,7 @@ export function readinessOf(options: ReadinessOptions): HealthAnswer {
   };
 }
 
-function stateOf({ domains, draining, pressure }: ReadinessOptions): ReadinessState {
+function stateOf({ domains, draining, pressure }: ReadinessOptions): (typeof READINESS)[number] {
   if (draining) return 'draining';
   if (domains.every(({ state }) => state === 'down')) return 'down';
   if (pressure?.ready === false) return 'busy';
@@ -127,7 +127,7 @@ function storePart({ state, nodes, reasons }: NonNullable<DomainStatus['store']>
 const HealthBody = Type.Object({ status: Type.Literal('ok') });
 
 const ReadinessBody = Type.Object({
-  status: oneOf(['ready', 'degraded', 'busy', 'down', 'draining']),
+  status: oneOf(READINESS),
   process: Type.Optional(
     Type.Object(
       {

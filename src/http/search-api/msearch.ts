@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
-import type { Clock } from '../../runtime.ts';
 import { REQUEST_PARAMETERS, type SearchDomain } from '../../search/domain.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
 import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
@@ -9,10 +8,9 @@ import type { Outcome } from '../../search/outcome.ts';
 import type { SearchParameters } from '../../search/query.ts';
 import type { Answer, SearchClient } from '../../search/read-path.ts';
 import { MAX_BATCH, runConcurrently } from '../../search/read-path.ts';
-import { formatTraceparent, type Span, type Tracer } from '../../search/trace.ts';
+import { formatTraceparent, type Span } from '../../search/trace.ts';
 import { problemOf, unknownField } from '../problems.ts';
 import type { App } from '../transport/app.ts';
-import type { PageBodies } from '../transport/content-coding.ts';
 import type { Reviver } from '../transport/json-body.ts';
 import {
   PROBLEMS,
@@ -23,12 +21,10 @@ import {
   sendProblem,
 } from '../transport/problem.ts';
 import { headerReader, MAX_PAIRS } from '../transport/request-target.ts';
-import type { SearchAdmission } from './admission.ts';
 import {
   ABORTED,
   beginServerSpan,
   type CountedSearch,
-  type CountRequest,
   domainLabel,
   type Ending,
   endServerSpan,
@@ -36,19 +32,14 @@ import {
 } from './exchange.ts';
 import { BatchAnswer, BatchEnvelope, batchBodySchema, CountedBatch, PROBLEM_ANSWERS } from './openapi.ts';
 import { ageSeconds, cacheStatus } from './response-headers.ts';
+import type { SearchHandlerOptions } from './search-handler.ts';
 
-interface MsearchRouteOptions {
-  readonly domains: readonly SearchedDomain[];
-  readonly clientOf: SearchAdmission['clientOf'];
-  readonly count: CountRequest;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly pageBodies: PageBodies;
+interface MsearchRouteOptions
+  extends Pick<SearchHandlerOptions, 'domains' | 'clientOf' | 'count' | 'clock' | 'random' | 'pageBodies' | 'tracer'> {
   readonly maxBodyBytes: number;
   /** Limit on all pages of one answer, inflated: a stored page may be a thousandth of its inflated size. */
   readonly maxAnswerBytes: number;
   readonly app: Pick<App, 'problemOf' | 'respond'>;
-  readonly tracer?: Tracer | undefined;
 }
 
 /** Maximum number of pages of one batch that are inflated at once: the thread pool has this number of threads. */

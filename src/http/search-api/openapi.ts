@@ -168,18 +168,14 @@ const RETRY = {
 };
 
 /** Problems of a search that is not in the cache. */
-const UNANSWERED_ANSWERS = {
-  429: {
-    ...problemAnswer('The miss budget of this client is used up for now; it still gets pages from the cache.'),
-    headers: RETRY,
-  },
-  502: { ...problemAnswer('The engine refused the query.'), headers: RETRY },
-  503: {
-    ...problemAnswer('The engine is overloaded, recovering or cannot be reached, or the process is busy.'),
-    headers: RETRY,
-  },
-  504: { ...problemAnswer('The engine did not answer in time.'), headers: RETRY },
-};
+const UNANSWERED_ANSWERS = Object.fromEntries(
+  Object.entries({
+    429: 'The miss budget of this client is used up for now; it still gets pages from the cache.',
+    502: 'The engine refused the query.',
+    503: 'The engine is overloaded, recovering or cannot be reached, or the process is busy.',
+    504: 'The engine did not answer in time.',
+  }).map(([status, description]) => [status, { ...problemAnswer(description), headers: RETRY }]),
+);
 
 /** `/search` for the API description: it is answered before Fastify, so no route of Fastify describes it. */
 export function searchPath(domains: readonly SearchDomain[]): Readonly<Record<'get' | 'head', object>> {

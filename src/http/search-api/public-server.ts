@@ -5,7 +5,7 @@ import type { SearchedDomain } from '../../search/domain-search.ts';
 import type { Tracer } from '../../search/trace.ts';
 import type { RequestEvent } from '../events.ts';
 import { createHeadReader, type ReadHead } from '../lane/head.ts';
-import type { LaneHandler, LaneStatus } from '../lane/lane.ts';
+import type { LaneHandler } from '../lane/lane.ts';
 import { problemOf } from '../problems.ts';
 import { createApp } from '../transport/app.ts';
 import { bringsBearer, type ClientRequest, createClients } from '../transport/client.ts';
@@ -14,13 +14,7 @@ import type { DrainResult } from '../transport/drain.ts';
 import type { ConnectionEvent, TokenEvent } from '../transport/events.ts';
 import type { ListenerLimits } from '../transport/listener.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
-import {
-  createAdmission,
-  createPressure,
-  type MissBudget,
-  type PressureStatus,
-  type SearchAdmission,
-} from './admission.ts';
+import { createAdmission, createPressure, type MissBudget, type SearchAdmission } from './admission.ts';
 import { type CountRequest, createRequestCounter, createRequestIds, createRequestLog } from './exchange.ts';
 import { ALIVE, type Findings, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
@@ -73,31 +67,15 @@ export interface PublicServerOptions {
 }
 
 /** The parts of the server that a user interface uses. */
-export interface PageContext {
-  readonly domains: readonly SearchedDomain[];
+export interface PageContext
+  extends Pick<PublicServerOptions, 'domains' | 'tracer' | 'clock' | 'random' | 'maxUrlBytes'> {
   readonly admission: SearchAdmission;
   /** Shared with `/search`, so that a page is inflated once. */
   readonly pageBodies: PageBodies;
   readonly count: CountRequest;
-  readonly tracer?: Tracer | undefined;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly maxUrlBytes: number;
 }
 
-export interface PublicServer {
-  /** For `inject` and further routes. */
-  readonly app: FastifyInstance;
-  /** Resolves to the URL of the listener. */
-  readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
-  readonly draining: () => boolean;
-  /** The load of this process in relation to its limits. */
-  readonly pressure: { readonly status: () => PressureStatus };
-  /** Absent: the lane is off. */
-  readonly lane: { readonly status: () => LaneStatus & { readonly searches: number } } | undefined;
-  /** Answers the requests in flight, then closes, at the latest soon after `drainMs`. Idempotent. */
-  readonly close: () => Promise<DrainResult>;
-}
+export type PublicServer = ReturnType<typeof createPublicServer>;
 
 const PAGE_BODIES_BYTES = 16 * 2 ** 20;
 
@@ -106,7 +84,7 @@ const PAGES_PER_ANSWER = 2;
 const LAME_DUCK_MS = 300;
 
 /** The listener for clients: searches, batches, health, the API description, and the pages that are passed in. */
-export function createPublicServer(options: PublicServerOptions): PublicServer {
+export function createPublicServer(options: PublicServerOptions) {
   const { domains, observe, log, clock, random, maxUrlBytes, maxBodyBytes } = options;
   const { observeToken = () => {}, tracer } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
@@ -202,12 +180,17 @@ export function createPublicServer(options: PublicServerOptions): PublicServer {
   });
 
   return {
+    /** For `inject` and further routes. */
     app: app.fastify,
+    /** Resolves to the URL of the listener. */
     listen: app.listen,
     draining,
+    /** The load of this process in relation to its limits. */
     pressure: { status: pressure.status },
+    /** Absent: the lane is off. */
     lane: lane && { status: () => ({ ...lane.status(), searches: searchesInLane }) },
-    close: async () => {
+    /** Answers the requests in flight, then closes, at the latest soon after `drainMs`. Idempotent. */
+    close: async (): Promise<DrainResult> => {
       const result = await app.close();
       pressure.close();
       return result;

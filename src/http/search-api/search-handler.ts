@@ -1,9 +1,8 @@
 import type { Coding } from '../../cache/entry.ts';
-import type { Clock } from '../../runtime.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
 import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
 import type { Answer } from '../../search/read-path.ts';
-import { formatTraceparent, type Tracer } from '../../search/trace.ts';
+import { formatTraceparent } from '../../search/trace.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import type { BufferBudget } from '../transport/buffer-budget.ts';
 import {
@@ -17,26 +16,20 @@ import { parametersOf } from '../transport/request-target.ts';
 import type { SearchAdmission } from './admission.ts';
 import {
   ABORTED,
-  type CountRequest,
   createExchanges,
   domainLabel,
   type Exchange,
+  type ExchangeOptions,
   type HttpRequest,
   type HttpResponse,
-  type RequestLog,
 } from './exchange.ts';
 import { answerHeaders, createHitHeads, noHeads, type TargetHeads } from './response-headers.ts';
 
 type SearchHandler = (request: HttpRequest, response: HttpResponse) => void;
 
-interface SearchHandlerOptions {
+export interface SearchHandlerOptions extends ExchangeOptions {
   readonly domains: readonly SearchedDomain[];
   readonly clientOf: SearchAdmission['clientOf'];
-  readonly count: CountRequest;
-  readonly requestLog: RequestLog;
-  readonly requestId: (given: string | string[] | undefined) => string;
-  readonly clock: Clock;
-  readonly random: () => number;
   readonly pageBodies: PageBodies;
   readonly buffers: Pick<BufferBudget, 'watch'>;
   readonly maxUrlBytes: number;
@@ -44,9 +37,6 @@ interface SearchHandlerOptions {
   readonly targetMemoBytes?: number;
   /** No cache downstream may store the answers. */
   readonly noStore?: boolean;
-  /** Absent while tracing is off. */
-  readonly tracer?: Tracer | undefined;
-  readonly closesConnections: () => boolean;
 }
 
 /**
@@ -56,7 +46,7 @@ interface SearchHandlerOptions {
  * aborts a load: the page is still computed and stored.
  */
 export function createSearchHandler(options: SearchHandlerOptions): SearchHandler {
-  const { domains, clientOf, pageBodies, buffers, maxUrlBytes } = options;
+  const { domains, clientOf, pageBodies, buffers, maxUrlBytes, clock } = options;
   const { noStore = false, closesConnections } = options;
   const exchanges = createExchanges(options);
   const negotiate = createNegotiator();
@@ -99,7 +89,7 @@ export function createSearchHandler(options: SearchHandlerOptions): SearchHandle
     }
     if (closesConnections()) response.shouldKeepAlive = false;
     const status = body === undefined ? 304 : 200;
-    const nowMs = exchanges.nowMs();
+    const nowMs = clock.monotonicMs();
     if (answer.outcome === 'hit-l1' && span === undefined) {
       const head = hitHead(exchange.heads, answer, nowMs, { coding, status }, () =>
         fieldsOf(answer, { ...exchange, requestId: '' }, { coding, body, nowMs }),
@@ -210,20 +200,15 @@ interface KnownTarget {
   readonly heads: TargetHeads;
 }
 
-interface TargetMemo {
-  readonly get: (target: string) => KnownTarget | undefined;
-  readonly set: (target: string, known: KnownTarget) => void;
-}
-
 /** The cost of a prepared search beside its texts: objects, buffer headers, map slots. An estimate, rather too high. */
 const OVERHEAD_BYTES = 800;
 
 /** Remembers prepared searches by request target, so that a repeated URL is neither parsed nor hashed again. */
-export function createTargetMemo(maxBytes: number): TargetMemo {
+export function createTargetMemo(maxBytes: number) {
   const recent = createRecentCache<string, KnownTarget>(maxBytes, () => new Map());
   return {
     get: recent.get,
-    set: (target, known) => {
+    set: (target: string, known: KnownTarget): void => {
       const bytes = 2 * target.length + 4 * known.prepared.canonical.length + OVERHEAD_BYTES;
       if (bytes <= maxBytes / 2) recent.set(target, known, bytes);
     },

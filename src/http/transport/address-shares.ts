@@ -4,14 +4,6 @@ import type { Duplex } from 'node:stream';
 import { canonicalAddress, subscriberOf } from './client.ts';
 import type { ConnectionEvent } from './events.ts';
 
-/** Keeps one address from occupying all connections of a small listener. */
-interface AddressShares {
-  /** False: there is no room for the connection, and it is closed. */
-  readonly admits: (socket: Socket) => boolean;
-  /** To be called for every request on an admitted connection. */
-  readonly answering: (socket: Duplex, response: ServerResponse) => void;
-}
-
 interface AddressSharesOptions {
   readonly server: Server;
   readonly maxConnections: number;
@@ -26,13 +18,14 @@ interface AddressSharesOptions {
 const HEADROOM = 256;
 
 /**
+ * Keeps one address from occupying all connections of a small listener.
+ *
  * An address that has the maximum number of connections gives up its least recently used one for a new one. When the
  * listener is full, the address with the most connections gives one up. Only connections without an answer in progress
  * are given up: a client that polls, sends half a request or does not read its answer occupies a place only until
  * another client needs it. When all connections are busy, the new one is refused.
  */
-export function createAddressShares(options: AddressSharesOptions): AddressShares {
-  const { server, maxConnections, maxPerAddress, observe } = options;
+export function createAddressShares({ server, maxConnections, maxPerAddress, observe }: AddressSharesOptions) {
   /** Address → its connections by their remote end, least recently used first. */
   const byAddress = new Map<string, Map<string, Connection>>();
   let count = 0;
@@ -65,7 +58,8 @@ export function createAddressShares(options: AddressSharesOptions): AddressShare
   };
 
   return {
-    admits: (socket) => {
+    /** False: there is no room for the connection, and it is closed. */
+    admits: (socket: Socket): boolean => {
       const address = addressOf(socket);
       const before = count;
       const isAdmitted = hasRoom(address);
@@ -87,7 +81,8 @@ export function createAddressShares(options: AddressSharesOptions): AddressShare
       });
       return true;
     },
-    answering: (socket, response) => {
+    /** To be called for every request on an admitted connection. */
+    answering: (socket: Duplex, response: ServerResponse): void => {
       const own = byAddress.get(addressOf(socket));
       const peer = peerOf(socket);
       const connection = own?.get(peer);

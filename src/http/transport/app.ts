@@ -2,22 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Clock } from '../../runtime.ts';
-import { createLane, type Lane, type LaneOptions } from '../lane/lane.ts';
-import { type BufferBudget, createBufferBudget, trackBodies } from './buffer-budget.ts';
+import { createLane, type LaneOptions } from '../lane/lane.ts';
+import { createBufferBudget, trackBodies } from './buffer-budget.ts';
 import { createClientErrorHandler } from './client-error.ts';
-import { createDrain, type Drain, type DrainResult } from './drain.ts';
+import { createDrain, type DrainResult } from './drain.ts';
 import type { ConnectionEvent } from './events.ts';
 import { parseJsonBody, type Reviver } from './json-body.ts';
 import { createListener, DEFAULT_LIMITS, type ListenerLimits, type ListenerTls } from './listener.ts';
-import {
-  EVERY_ANSWER,
-  PROBLEMS,
-  type Problem,
-  type ProblemResponse,
-  problemResponse,
-  sendProblem,
-  writeProblem,
-} from './problem.ts';
+import { EVERY_ANSWER, PROBLEMS, type Problem, problemResponse, sendProblem, writeProblem } from './problem.ts';
 import { checkLength, isPath } from './request-target.ts';
 
 declare module 'fastify' {
@@ -66,21 +58,10 @@ interface AppOptions {
   readonly observeConnection?: (event: ConnectionEvent) => void;
 }
 
-export interface App {
-  readonly fastify: FastifyInstance;
-  readonly drain: Drain;
-  readonly buffers: BufferBudget;
-  readonly lane: Lane | undefined;
-  /** Errors of Fastify and of routes → the problem that the client is told. */
-  readonly problemOf: (error: unknown) => Problem;
-  readonly respond: (problem: Problem, requestId: string) => ProblemResponse;
-  readonly listen: (address: { readonly host: string; readonly port: number }) => Promise<string>;
-  /** Graceful, see drain.ts; idempotent. */
-  readonly close: () => Promise<DrainResult>;
-}
+export type App = ReturnType<typeof createApp>;
 
 /** The common part of both listeners: Fastify on a bounded listener, problem documents for every error, a graceful close. */
-export function createApp(options: AppOptions): App {
+export function createApp(options: AppOptions) {
   const { log, clock, random, requestId, maxBodyBytes, direct } = options;
   const limits: ListenerLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const observe = options.observeConnection ?? (() => {});
@@ -170,14 +151,16 @@ export function createApp(options: AppOptions): App {
     drain,
     buffers,
     lane,
+    /** Errors of Fastify and of routes → the problem that the client is told. */
     problemOf,
     respond,
-    listen: async (address) => {
+    listen: async (address: { readonly host: string; readonly port: number }): Promise<string> => {
       const url = await fastify.listen(address);
       // Fastify does not know that the given server uses TLS.
       return options.tls === undefined ? url : url.replace(/^http:/, 'https:');
     },
-    close: async () => {
+    /** Graceful, see drain.ts; idempotent. */
+    close: async (): Promise<DrainResult> => {
       const result = await drain.close();
       await fastify.close();
       return result;

@@ -1,32 +1,23 @@
+import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { Refusal } from './problem.ts';
 
-/**
- * A limit on the bytes buffered for slow clients: bodies that are still being sent or answered, and answers that are not
- * yet read. Timeouts do not limit them: 2,000 bodies that stopped half-way held 510 MB, and 100 clients that pipelined
- * requests and read nothing 700 MB. Above the limit the connection that has held bytes longest is cut.
- */
-export interface BufferBudget {
-  /** Counts bytes until `release`, or until the connection is closed. */
-  readonly hold: (connection: Duplex, bytes: number) => void;
-  readonly release: (connection: Duplex, bytes: number) => void;
-  /** Counts the bytes of a completely written answer that the kernel has not taken yet; usually there are none. */
-  readonly watch: (connection: Duplex, response: WatchedResponse) => void;
-  readonly total: () => number;
-}
+export type BufferBudget = ReturnType<typeof createBufferBudget>;
 
-interface WatchedResponse {
-  readonly writableFinished: boolean;
-  readonly writableLength: number;
+interface WatchedResponse extends Pick<ServerResponse, 'writableFinished' | 'writableLength'> {
   once(event: 'close', listener: () => void): unknown;
 }
 
 /** A waiting answer costs this beside its bytes: the request, the response and their fields. */
 const ANSWER_BYTES = 4096;
 
-export function createBufferBudget(options: { readonly maxBytes: number; readonly onCut: () => void }): BufferBudget {
-  const { maxBytes, onCut } = options;
+/**
+ * A limit on the bytes buffered for slow clients: bodies that are still being sent or answered, and answers that are not
+ * yet read. Timeouts do not limit them: 2,000 bodies that stopped half-way held 510 MB, and 100 clients that pipelined
+ * requests and read nothing 700 MB. Above the limit the connection that has held bytes longest is cut.
+ */
+export function createBufferBudget({ maxBytes, onCut }: { readonly maxBytes: number; readonly onCut: () => void }) {
   // In the order in which connections began to hold bytes.
   const held = new Map<Duplex, number>();
   const followed = new WeakSet<Duplex>();
@@ -69,15 +60,17 @@ export function createBufferBudget(options: { readonly maxBytes: number; readonl
   };
 
   return {
+    /** Counts bytes until `release`, or until the connection is closed. */
     hold,
     release,
-    watch: (connection, response) => {
+    /** Counts the bytes of a completely written answer that the kernel has not taken yet; usually there are none. */
+    watch: (connection: Duplex, response: WatchedResponse): void => {
       if (response.writableFinished || response.writableLength === 0) return;
       const bytes = response.writableLength + ANSWER_BYTES;
       hold(connection, bytes);
       response.once('close', () => release(connection, bytes));
     },
-    total: () => total,
+    total: (): number => total,
   };
 }
 

@@ -4,8 +4,6 @@ import type { Coding, Entry } from '../../cache/entry.ts';
 import type { ReadHeaders } from '../lane/head.ts';
 import { Refusal } from './problem.ts';
 
-type Negotiate = (acceptEncoding: string | undefined, stored: Coding) => Coding;
-
 /** Number of values at which the memo is cleared: browsers and libraries send a few dozen different ones. */
 const MAX_REMEMBERED = 128;
 const MAX_FIELD_LENGTH = 256;
@@ -15,7 +13,7 @@ const MAX_FIELD_LENGTH = 256;
  * would be allowed, but a client that names no coding rarely supports one, so it gets identity. On equal weights the
  * stored coding wins, because it costs nothing. Another coding is made for a client that takes neither it nor identity.
  */
-export function createNegotiator(): Negotiate {
+export function createNegotiator() {
   const remembered = new Map<string, Readonly<Record<Coding, Coding>>>();
 
   const codingsFor = (field: string): Readonly<Record<Coding, Coding>> => {
@@ -32,10 +30,8 @@ export function createNegotiator(): Negotiate {
     return codings;
   };
 
-  return (acceptEncoding, stored) => {
-    if (acceptEncoding === undefined) return 'identity';
-    return codingsFor(acceptEncoding)[stored];
-  };
+  return (acceptEncoding: string | undefined, stored: Coding): Coding =>
+    acceptEncoding === undefined ? 'identity' : codingsFor(acceptEncoding)[stored];
 }
 
 /** Codings of files and pages that the process compresses itself; the smallest result first. */
@@ -122,12 +118,6 @@ function names(field: string, tag: string, comparison: 'strong' | 'weak'): boole
  */
 export const MAX_SYNC_BYTES = 64 * 1024;
 
-/** A cache of what was used lately. */
-interface RecentCache<Key, Value> {
-  readonly get: (key: Key) => Value | undefined;
-  readonly set: (key: Key, value: Value, bytes: number) => void;
-}
-
 interface Kept<Value> {
   readonly value: Value;
   readonly bytes: number;
@@ -145,10 +135,7 @@ interface Generation<Key, Value> {
  * stays, and what is used once costs one slot.
  * @param createGeneration a Map; a WeakMap for objects that are held weakly, whose entry goes with its key
  */
-export function createRecentCache<Key, Value>(
-  maxBytes: number,
-  createGeneration: () => Generation<Key, Kept<Value>>,
-): RecentCache<Key, Value> {
+export function createRecentCache<Key, Value>(maxBytes: number, createGeneration: () => Generation<Key, Kept<Value>>) {
   let young = createGeneration();
   let old = createGeneration();
   let youngBytes = 0;
@@ -164,7 +151,7 @@ export function createRecentCache<Key, Value>(
   };
 
   return {
-    get: (key) => {
+    get: (key: Key): Value | undefined => {
       const recent = young.get(key);
       if (recent !== undefined) return recent.value;
       const older = old.get(key);
@@ -176,16 +163,13 @@ export function createRecentCache<Key, Value>(
   };
 }
 
-export interface PageBodies {
-  /** The page in a coding; without a promise when it is stored so or cached. Rejects when the body cannot be inflated. */
-  readonly of: (entry: Entry, coding?: Coding) => Buffer | Promise<Buffer>;
-}
+export type PageBodies = ReturnType<typeof createPageBodies>;
 
 /**
  * Makes the bodies of clients that do not get the stored coding, nearly all of them identity. Caches `maxBytes` of each
  * coding by their entries, so that an L1 hit does not inflate each time.
  */
-export function createPageBodies(options: { readonly maxBytes: number; readonly maxPageBytes: number }): PageBodies {
+export function createPageBodies(options: { readonly maxBytes: number; readonly maxPageBytes: number }) {
   const made = (coding: Coding) => {
     const bodies = createRecentCache<Entry, Buffer>(options.maxBytes, () => new WeakMap());
     /** Bodies in progress: concurrent requests for one entry make it once. */
@@ -217,5 +201,9 @@ export function createPageBodies(options: { readonly maxBytes: number; readonly 
     };
   };
   const bodyIn = { identity: made('identity'), gzip: made('gzip'), zstd: made('zstd') };
-  return { of: (entry, coding = 'identity') => (entry.coding === coding ? entry.body : bodyIn[coding](entry)) };
+  return {
+    /** The page in a coding; without a promise when it is stored so or cached. Rejects when the body cannot be inflated. */
+    of: (entry: Entry, coding: Coding = 'identity'): Buffer | Promise<Buffer> =>
+      entry.coding === coding ? entry.body : bodyIn[coding](entry),
+  };
 }

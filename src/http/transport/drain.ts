@@ -3,14 +3,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../runtime.ts';
 
-export interface Drain {
-  /** True from the start of closing: readiness is 503. */
-  readonly draining: () => boolean;
-  /** True once every answer says `Connection: close`. */
-  readonly closesConnections: boolean;
-  /** Idempotent. Resolves when the last connection is gone, at the latest soon after `drainMs`. */
-  readonly close: () => Promise<DrainResult>;
-}
+export type Drain = ReturnType<typeof createDrain>;
 
 export interface DrainResult {
   /** Connections cut at `drainMs` while a request was in flight. */
@@ -41,7 +34,7 @@ export function createDrain(options: {
   readonly drainMs: number;
   /** Closes the idle connections that Node's HTTP server does not have. */
   readonly closeIdle?: () => void;
-}): Drain {
+}) {
   const { server, clock, lameDuckMs, drainMs, closeIdle } = options;
   const sockets = new Set<Socket>();
   let accepted = 0;
@@ -102,9 +95,12 @@ export function createDrain(options: {
   };
 
   const drain = {
-    draining: () => closing !== undefined,
+    /** True from the start of closing: readiness is 503. */
+    draining: (): boolean => closing !== undefined,
+    /** True once every answer says `Connection: close`. */
     closesConnections: false,
-    close: () => {
+    /** Idempotent. Resolves when the last connection is gone, at the latest soon after `drainMs`. */
+    close: (): Promise<DrainResult> => {
       closing ??= close();
       return closing;
     },

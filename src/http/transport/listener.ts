@@ -7,36 +7,31 @@ import { createAddressShares } from './address-shares.ts';
 import type { ConnectionEvent } from './events.ts';
 import type { Problem } from './problem.ts';
 
-export interface ListenerLimits {
+export const DEFAULT_LIMITS = {
   /** Maximum time from the first byte of a request to the end of its header. */
-  readonly headersTimeoutMs: number;
+  headersTimeoutMs: 10_000,
   /** Maximum time from the first byte of a request to the end of its body. */
-  readonly requestTimeoutMs: number;
+  requestTimeoutMs: 20_000,
   /**
    * An idle connection is closed after this time. Must exceed the idle timeout of the load balancer, which would
    * otherwise send requests into closing connections.
    */
-  readonly keepAliveTimeoutMs: number;
+  keepAliveTimeoutMs: 72_000,
   /**
    * Maximum time without a byte in either direction, as when a client does not read its answer. Must exceed the longest
    * search.
    */
-  readonly socketTimeoutMs: number;
+  socketTimeoutMs: 90_000,
+  /** Maximum bytes of bodies and answers buffered for slow clients, see buffer-budget.ts. */
+  maxBufferedBytes: 64 * 2 ** 20,
+};
+
+export interface ListenerLimits extends Readonly<typeof DEFAULT_LIMITS> {
   readonly maxConnections: number;
   /** Maximum number of connections of one address, or of one IPv6 network (/64). Absent: only the total is limited. */
   readonly maxPerAddress?: number;
   readonly maxUrlBytes: number;
-  /** Maximum bytes of bodies and answers buffered for slow clients, see buffer-budget.ts. */
-  readonly maxBufferedBytes: number;
 }
-
-export const DEFAULT_LIMITS = {
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 20_000,
-  keepAliveTimeoutMs: 72_000,
-  socketTimeoutMs: 90_000,
-  maxBufferedBytes: 64 * 2 ** 20,
-} satisfies Partial<ListenerLimits>;
 
 /** PEM texts of a listener's certificate, with its chain, and of its key. */
 export interface ListenerTls {

@@ -99,11 +99,7 @@ export class Refusal extends Error {
   }
 }
 
-export interface ProblemResponse {
-  readonly status: number;
-  readonly headers: Record<string, string>;
-  readonly body: Buffer;
-}
+export type ProblemResponse = ReturnType<typeof problemResponse>;
 
 /** Header fields of every answer of both listeners: no browser guesses a type. */
 export const EVERY_ANSWER = { 'x-content-type-options': 'nosniff' } as const;
@@ -122,11 +118,7 @@ export function problemDocument(problem: Problem): Record<string, unknown> {
 }
 
 /** The complete answer to a refused request, the same on both listeners. */
-export function problemResponse(
-  problem: Problem,
-  requestId: string | undefined,
-  random: () => number,
-): ProblemResponse {
+export function problemResponse(problem: Problem, requestId: string | undefined, random: () => number) {
   const body = Buffer.from(`${JSON.stringify(problemDocument(problem))}\n`);
   const headers: Record<string, string> = {
     'content-type': 'application/problem+json',

@@ -4,15 +4,7 @@ import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { MAX_SYNC_BYTES, notModified, type OwnCoding, ownCoding, TAG_SUFFIX } from './content-coding.ts';
 
-/** A file that is the same for every client while the process runs. */
-export interface StaticFile {
-  readonly type: string;
-  /** Without quotes and without the suffix of the coding. */
-  readonly etag: string;
-  readonly bytes: number;
-  /** Compressed at the first request, once per coding: a listener without visitors compresses nothing. */
-  readonly in: (coding: OwnCoding) => Promise<Buffer>;
-}
+export type StaticFile = ReturnType<typeof staticFile>;
 
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
@@ -26,14 +18,17 @@ const EACH: readonly OwnCoding[] = ['gzip', 'br', 'identity'];
 /** A shorter body is sent uncompressed: it fits into one packet. */
 const MIN_COMPRESSED_BYTES = 1000;
 
-export function staticFile(content: string | Buffer, type: string): StaticFile {
+/** A file that is the same for every client while the process runs. */
+export function staticFile(content: string | Buffer, type: string) {
   const body = Buffer.from(content);
   const made = new Map<OwnCoding, Promise<Buffer>>([['identity', Promise.resolve(body)]]);
   return {
     type,
+    /** Without quotes and without the suffix of the coding. */
     etag: hash('sha256', body, 'base64url').slice(0, 16),
     bytes: body.length,
-    in: (coding) => {
+    /** Compressed at the first request, once per coding: a listener without visitors compresses nothing. */
+    in: (coding: OwnCoding): Promise<Buffer> => {
       const known = made.get(coding);
       if (known !== undefined) return known;
       const making = compress(body, coding, 'once');

@@ -1,11 +1,6 @@
-import type { Clock } from '../../runtime.ts';
+import { type Clock, createBoundedMap } from '../../runtime.ts';
 
-/** One token bucket per key, such as a client or an address. */
-export interface TokenBuckets {
-  /** Takes one token; false: the bucket is empty. */
-  readonly take: (key: string) => boolean;
-  readonly refund: (key: string, tokens: number) => void;
-}
+export type TokenBuckets = ReturnType<typeof createTokenBuckets>;
 
 interface TokenBucketOptions {
   /** Refill rate. */
@@ -17,46 +12,33 @@ interface TokenBucketOptions {
   readonly clock: Clock;
 }
 
-interface Bucket {
-  tokens: number;
-  atMs: number;
-}
-
 /**
+ * One token bucket per key, such as a client or an address.
+ *
  * A dropped bucket starts full again. A key that was quiet for `burst ÷ perMinute` minutes has a full bucket anyway, so
  * dropping matters only when more than `maxKeys` keys are active within that time.
  */
-export function createTokenBuckets({ perMinute, burst, maxKeys, clock }: TokenBucketOptions): TokenBuckets {
-  // Least recently used first: a Map iterates in the order of insertion.
-  const buckets = new Map<string, Bucket>();
+export function createTokenBuckets({ perMinute, burst, maxKeys, clock }: TokenBucketOptions) {
+  const buckets = createBoundedMap<{ readonly tokens: number; readonly atMs: number }>(maxKeys);
 
-  const refilled = (key: string): Bucket => {
-    const nowMs = clock.monotonicMs();
+  /** The tokens of a key, with those that were earned since its last use. */
+  const tokensOf = (key: string, nowMs: number): number => {
     const known = buckets.get(key);
-    if (known === undefined) return { tokens: burst, atMs: nowMs };
-    const earned = ((nowMs - known.atMs) * perMinute) / 60_000;
-    return { tokens: Math.min(burst, known.tokens + earned), atMs: nowMs };
-  };
-
-  const store = (key: string, bucket: Bucket): void => {
-    buckets.delete(key);
-    buckets.set(key, bucket);
-    if (buckets.size <= maxKeys) return;
-    const oldest = buckets.keys().next();
-    if (!oldest.done) buckets.delete(oldest.value);
+    return known === undefined ? burst : Math.min(burst, known.tokens + ((nowMs - known.atMs) * perMinute) / 60_000);
   };
 
   return {
-    take: (key) => {
-      const bucket = refilled(key);
-      const allowed = bucket.tokens >= 1;
-      if (allowed) bucket.tokens -= 1;
-      store(key, bucket);
+    /** Takes one token; false: the bucket is empty. */
+    take: (key: string): boolean => {
+      const atMs = clock.monotonicMs();
+      const tokens = tokensOf(key, atMs);
+      const allowed = tokens >= 1;
+      buckets.set(key, { tokens: allowed ? tokens - 1 : tokens, atMs });
       return allowed;
     },
-    refund: (key, tokens) => {
-      const bucket = refilled(key);
-      store(key, { ...bucket, tokens: Math.min(burst, bucket.tokens + tokens) });
+    refund: (key: string, tokens: number): void => {
+      const atMs = clock.monotonicMs();
+      buckets.set(key, { tokens: Math.min(burst, tokensOf(key, atMs) + tokens), atMs });
     },
   };
 }
