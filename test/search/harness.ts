@@ -257,7 +257,14 @@ export const domain: SearchDomain = {
 };
 const other: SearchDomain = { ...domain, name: 'auto', attributes: [] };
 
+/** The pairs of `q=a&page=2`. Nothing is decoded. */
+export function pairsOf(text: string): Pair[] {
+  const parts = text === '' ? [] : text.split('&');
+  return parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]);
+}
+
 /** The prepared search of some parameters, in a domain with one attribute of each type. */
-export function prepare(pairs: readonly Pair[], variant?: string): PreparedSearch {
+export function prepare(given: readonly Pair[] | string, variant?: string): PreparedSearch {
+  const pairs = typeof given === 'string' ? pairsOf(given) : given;
   return prepareSearch({ pairs, header: (name) => (name === 'x-variant' ? variant : undefined) }, [domain, other]);
 }
