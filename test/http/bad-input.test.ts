@@ -84,7 +84,7 @@ const JSON_TYPE = 'application/json';
 const searches = (count: number, ...first: readonly unknown[]): string =>
   JSON.stringify({ searches: [...first, ...Array.from({ length: count }, () => ({ q: 'a' }))] });
 
-const bodies: readonly [what: string, body: string, refusal: string, type?: string, parameter?: string][] = [
+const bodies: readonly (readonly [what: string, body: string, refusal: string, type?: string, parameter?: string])[] = [
   ['a body that is not JSON', '{"searches":', '400 invalid-body'],
   ['an empty body', '', '400 invalid-body'],
   ['a body in broken UTF-8', '{"searches":[{"q":"\xff"}]}', '400 invalid-body'],
