@@ -81,6 +81,7 @@ test('GET on /msearch is 405', async (context) => {
 });
 
 const JSON_TYPE = 'application/json';
+const UNSUPPORTED = '415 unsupported-media-type';
 const searches = (count: number, ...first: readonly unknown[]): string =>
   JSON.stringify({ searches: [...first, ...Array.from({ length: count }, () => ({ q: 'a' }))] });
 
@@ -88,8 +89,8 @@ const bodies: readonly (readonly [what: string, body: string, refusal: string, t
   ['a body that is not JSON', '{"searches":', '400 invalid-body'],
   ['an empty body', '', '400 invalid-body'],
   ['a body in broken UTF-8', '{"searches":[{"q":"\xff"}]}', '400 invalid-body'],
-  ['a body of another type', 'q=a', '415 unsupported-media-type', 'application/x-www-form-urlencoded'],
-  ['a body of text', '{"searches":[{"q":"a"}]}', '415 unsupported-media-type', 'text/plain'],
+  ['a body of another type', 'q=a', UNSUPPORTED, 'application/x-www-form-urlencoded'],
+  ['a body of text', '{"searches":[{"q":"a"}]}', UNSUPPORTED, 'text/plain'],
   ['JSON of another shape', '[]', '400 invalid-body'],
   ['a number', '1', '400 invalid-body'],
   ['no searches', '{"searches":[]}', '400 invalid-body', JSON_TYPE, '/searches'],
@@ -97,14 +98,11 @@ const bodies: readonly (readonly [what: string, body: string, refusal: string, t
   ['a search that is a text', '{"searches":["a"]}', '400 invalid-body', JSON_TYPE, '/searches/0'],
   ['a search that is a list', '{"searches":[{},["a"]]}', '400 invalid-body', JSON_TYPE, '/searches/1'],
   ['a search that is null', '{"searches":[null]}', '400 invalid-body', JSON_TYPE, '/searches/0'],
-  ...['; charset=iso-8859-1', ';Charset="utf-16"', '; charset=x'].map(
-    (charset) =>
-      [`JSON in ${charset}`, '{}', '415 unsupported-media-type', JSON_TYPE + charset, 'Content-Type'] as const,
-  ),
-  ...['gzip', 'identity, br'].map((coding) => {
-    const type = `${JSON_TYPE}\r\nContent-Encoding: ${coding}`;
-    return [`a body in the coding ${coding}`, '{}', '415 unsupported-media-type', type, 'Content-Encoding'] as const;
-  }),
+  ['JSON in Latin-1', '{}', UNSUPPORTED, `${JSON_TYPE}; charset=iso-8859-1`, 'Content-Type'],
+  ['JSON in UTF-16', '{}', UNSUPPORTED, `${JSON_TYPE};Charset="utf-16"`, 'Content-Type'],
+  ['JSON in no known charset', '{}', UNSUPPORTED, `${JSON_TYPE}; charset=x`, 'Content-Type'],
+  ['a body that is compressed', '\x1f\x8b', UNSUPPORTED, `${JSON_TYPE}\r\nContent-Encoding: gzip`, 'Content-Encoding'],
+  ['a body in two codings', '{}', UNSUPPORTED, `${JSON_TYPE}\r\nContent-Encoding: identity, br`, 'Content-Encoding'],
   ['more values than 50 searches have', `{"searches":[${'{},'.repeat(12_000)}{}]}`, '400 invalid-body'],
   ['lists in lists', '['.repeat(30_000), '400 invalid-body'],
   ['a search that is no object among too many', searches(50, 1), '400 invalid-body', JSON_TYPE, '/searches'],
