@@ -7,9 +7,7 @@ const DOWN = { kind: 'dropped', fault: 'node-open' } as const;
 
 test('a node that refuses writes is left alone after a few batches, and gets the rest when it accepts them', async (t) => {
   const made = harness(t, { perSecond: 200 });
-  for (let key = 0; key < 1000; key += 2) made.hold(key);
-  await made.pass(1000);
-  made.loseData('even');
+  await made.loseEven(1000);
   await made.pass(1500);
   const before = made.values.size;
   assert.ok(before > 10);
@@ -31,9 +29,7 @@ test('a node that refuses writes is left alone after a few batches, and gets the
 
 test('one failed batch does not end a run', async (t) => {
   const made = harness(t, { perSecond: 200 });
-  for (let key = 0; key < 1000; key += 2) made.hold(key);
-  await made.pass(1000);
-  made.loseData('even');
+  await made.loseEven(1000);
   await made.pass(1200);
   for (let hiccup = 0; hiccup < 6; hiccup += 1) {
     made.fault = { kind: 'dropped', fault: 'store-slow' };
@@ -69,9 +65,7 @@ test('a node that answers but refuses every write is tried again at growing inte
 
 test('when a part loses its data again, its run starts again from the hottest entry', async (t) => {
   const made = harness(t, { perSecond: 20, hottest: () => ['2', '4'] });
-  for (let key = 0; key < 60; key += 2) made.hold(key);
-  await made.pass(1000);
-  made.loseData('even');
+  await made.loseEven(60);
   await made.pass(1300);
   const first = made.batches.flat();
   assert.ok(first.length > 2 && first.length < 15);
@@ -89,9 +83,7 @@ test('when a part loses its data again, its run starts again from the hottest en
 
 test('a part that fails over during a run gets every entry at its new node', async (t) => {
   const made = harness(t, { perSecond: 40 });
-  for (let key = 0; key < 200; key += 2) made.hold(key);
-  await made.pass(1000);
-  made.loseData('even');
+  await made.loseEven(200);
   await made.pass(1200);
   assert.ok(made.values.size > 5 && made.values.size < 60);
   // The names move to the new node before the part is seen there: until then the run finds no entries.
@@ -120,9 +112,7 @@ test('two parts are written back concurrently, each with its event', async (t) =
 
 test('close() stops a run at once, and nothing is polled again', async (t) => {
   const made = harness(t, { perSecond: 20 });
-  for (let key = 0; key < 200; key += 2) made.hold(key);
-  await made.pass(1000);
-  made.loseData('even');
+  await made.loseEven(200);
   await made.pass(1500);
   assert.equal(made.backfill.running(), true);
   made.backfill.close();

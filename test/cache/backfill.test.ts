@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
-import { type BackfillRun, createBackfillRun } from '../../src/cache/backfill.ts';
-import { storedForMs } from '../../src/cache/entry.ts';
+import { test } from 'node:test';
+import { createBackfillRun } from '../../src/cache/backfill.ts';
+import { type Entry, storedForMs } from '../../src/cache/entry.ts';
+import type { SeedItem, SeedResult } from '../../src/cache/store.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
@@ -104,10 +105,8 @@ test('the number of writes per second is bounded, in batches of at most 128', as
     [100_000, 128],
   ] as const) {
     await t.test(`${perSecond} a second`, async (t) => {
-      const { hold, pass, loseData, batches } = harness(t, { perSecond });
-      for (let key = 0; key < 3000; key += 2) hold(key);
-      await pass(1000);
-      loseData('even');
+      const { loseEven, pass, batches } = harness(t, { perSecond });
+      await loseEven(3000);
       await pass(1000);
       const before = batches.flat().length;
       await pass(3000);
@@ -138,13 +137,11 @@ test('each process writes its own share first, then entries that only it may hol
 
 test('a fleet that changes during a run neither leaves out nor repeats a key', async (t) => {
   let [live, rank] = [3, 1];
-  const { hold, pass, loseData, batches } = harness(t, {
+  const { loseEven, pass, batches } = harness(t, {
     fleet: { live: () => live, rank: () => rank },
     perSecond: 100,
   });
-  for (let key = 0; key < 200; key += 2) hold(key);
-  await pass(1000);
-  loseData('even');
+  await loseEven(200);
   await pass(1300);
   assert.ok(batches.flat().length > 5 && batches.flat().length < 60);
   [live, rank] = [2, 0];
@@ -153,27 +150,34 @@ test('a fleet that changes during a run neither leaves out nor repeats a key', a
   assert.equal(new Set(batches.flat()).size, 100);
 });
 
-function run(t: TestContext, { entries, node }: { entries: number; node: string }): BackfillRun {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  const clock = createFakeClock();
+/** A run over the entries of L1, all of which belong to node `a:1`. */
+function run(entries: readonly Entry[], given: Partial<Parameters<typeof createBackfillRun>[0]> = {}) {
   const memory = createMemoryTier({ maxBytes: 1 << 28, emptyMaxBytes: 1 << 20 });
-  const entry = entryOf(clock);
-  for (let key = 0; key < entries; key += 1) memory.set(`${key}`, entry);
-  return createBackfillRun({
-    store: { locate: () => ({ node: 'a:1' }), seedMany: async (items) => items.map(() => ({ kind: 'stored' })) },
+  for (const [key, entry] of entries.entries()) memory.set(`${key}`, entry);
+  const seeded: string[] = [];
+  const seedMany = async (items: readonly SeedItem[]): Promise<SeedResult[]> => {
+    seeded.push(...items.map(({ name }) => name));
+    return items.map(() => ({ kind: 'stored' }));
+  };
+  const made = createBackfillRun({
+    store: { locate: () => ({ node: 'a:1' }), seedMany },
     memory,
     fleet: { live: () => 1, rank: () => 0 },
     rules: unflushed,
     nameOf,
     hottest: () => [],
     perSecond: 1,
-    node,
-    clock,
+    node: 'a:1',
+    clock: createFakeClock(),
+    ...given,
   });
+  return { ...made, seeded };
 }
+const same = (count: number): readonly Entry[] => Array(count).fill(entryOf(createFakeClock()));
 
 test('a large L1 is iterated in slices, even when no entry belongs to the node', async (t) => {
-  const { finished } = run(t, { entries: 20_000, node: 'b:1' });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { finished } = run(same(20_000), { node: 'b:1' });
   let turns = 0;
   let counting = true;
   const count = (): void => {
@@ -187,35 +191,17 @@ test('a large L1 is iterated in slices, even when no entry belongs to the node',
 });
 
 test('stop() ends a run at once, also while it waits for its rate', async (t) => {
-  const { finished, stop } = run(t, { entries: 10, node: 'a:1' });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const { finished, stop } = run(same(10));
   await idle();
   stop();
   assert.deepEqual(await finished, { stored: 1, kept: 0, dropped: 0, end: 'stopped' });
 });
 
 test('an entry with a generation above the current one is not written back: a wiped store stays clean', async () => {
-  const clock = createFakeClock();
-  const memory = createMemoryTier({ maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 });
-  memory.set('1', entryOf(clock, { generation: 7 }));
-  memory.set('2', entryOf(clock, { generation: 8 }));
-  const seeded: string[] = [];
-  const { finished } = createBackfillRun({
-    store: {
-      locate: () => ({ node: 'a:1' }),
-      seedMany: async (items) => {
-        seeded.push(...items.map(({ name }) => name));
-        return items.map(() => ({ kind: 'stored' }));
-      },
-    },
-    memory,
-    fleet: { live: () => 1, rank: () => 0 },
-    rules: { ...unflushed, generation: () => 7 },
-    nameOf,
-    hottest: () => [],
-    perSecond: 100_000,
-    node: 'a:1',
-    clock,
-  });
+  const entries = [7, 8].map((generation) => entryOf(createFakeClock(), { generation }));
+  const rules = { ...unflushed, generation: () => 7 };
+  const { finished, seeded } = run(entries, { rules, perSecond: 100_000 });
   await finished;
-  assert.deepEqual(seeded, [nameOf('1').storeName]);
+  assert.deepEqual(seeded, [nameOf('0').storeName]);
 });

@@ -27,6 +27,8 @@ export interface BackfillHarness {
   /** The node that serves the even keys now. */
   moved: string | undefined;
   readonly hold: (key: number, parts?: Parameters<typeof entryOf>[1]) => Entry;
+  /** Holds every even key below this number; a second later the part loses its data. */
+  readonly loseEven: (below: number, parts?: Parameters<typeof entryOf>[1]) => Promise<void>;
   /** Lets time pass in steps of 50 ms; ready work runs after each step. */
   readonly pass: (ms: number) => Promise<void>;
 }
@@ -95,6 +97,11 @@ export function harness(t: TestContext, options: Partial<BackfillOptions> = {}):
       const entry = entryOf(clock, parts);
       memory.set(`${key}`, entry);
       return entry;
+    },
+    loseEven: async (below, parts) => {
+      for (let key = 0; key < below; key += 2) made.hold(key, parts);
+      await made.pass(1000);
+      made.loseData('even');
     },
     pass: async (ms) => {
       await idle();

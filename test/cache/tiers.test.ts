@@ -49,88 +49,78 @@ function harness(rules: EntryRules = unflushed): Harness {
 const LIVES = { freshForMs: 1000, revalidateForMs: 500, errorForMs: 2000 };
 const page = (clock: FakeClock, body: string, parts: Parameters<typeof entryOf>[1] = {}): Entry =>
   entryOf(clock, { ...LIVES, ...parts, body: Buffer.from(body) });
-const held = ({ memory }: Harness): string | undefined => memory.peek('k')?.body.toString();
+const heldIn = ({ memory }: Harness): string | undefined => memory.peek('k')?.body.toString();
+const put = (made: Harness, body: string, parts: Parameters<typeof entryOf>[1] = {}) =>
+  made.tiers.set(NAME, page(made.clock, body, parts), { storeIsUp: true });
 const value = (entry: Entry): StoreRead => ({ kind: 'value', value: Buffer.from(entry.encoded) });
 
-test('an older page does not replace a newer one in L1 while both are fresh', () => {
-  const made = harness();
-  const older = page(made.clock, 'older');
-  made.clock.advance(10);
-  assert.equal(made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true }).l1, true);
-  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, false);
-  assert.equal(held(made), 'newer');
-});
+interface Written {
+  /** Made 10 ms before the held page. */
+  readonly older?: true;
+  readonly degraded?: true;
+  readonly freshForMs?: number;
+}
+const LONG = { freshForMs: 100_000 };
 
-test('an older page does not replace a newer one in L1 when neither is fresh', () => {
-  const made = harness();
-  const older = page(made.clock, 'older');
-  made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
-  made.clock.advance(1100);
-  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, false);
-  assert.equal(held(made), 'newer');
-});
-
-test('a newer page replaces an older one, and a page of the same age replaces the held one', () => {
-  const made = harness();
-  made.tiers.set(NAME, page(made.clock, 'first'), { storeIsUp: true });
-  made.tiers.set(NAME, page(made.clock, 'same age'), { storeIsUp: true });
-  assert.equal(held(made), 'same age');
-  made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
-  assert.equal(held(made), 'newer');
-});
+/** A page is held, and another one comes after this time. */
+for (const [fact, held, afterMs, comes, isReplaced] of [
+  ['an older page does not replace a newer one while both are fresh', {}, 0, { older: true }, false],
+  ['an older page does not replace a newer one when neither is fresh', {}, 1100, { older: true }, false],
+  ['a page of the same age replaces the held one', {}, 0, {}, true],
+  ['a newer page replaces an older one', {}, 10, {}, true],
+  ['a partial page replaces no fresh whole page', {}, 10, { degraded: true }, false],
+  ['a partial page replaces no stale whole page', {}, 1010, { degraded: true }, false],
+  ['a partial page replaces no whole page of the stale-if-error window', {}, 2910, { degraded: true }, false],
+  ['a partial page replaces a whole one that has expired', {}, 3000, { degraded: true }, true],
+  ['a partial page is replaced by a whole page, even an older one', { degraded: true }, 0, { older: true }, true],
+  ['an older page replaces a newer one when it alone is fresh', {}, 1100, { older: true, ...LONG }, true],
+  ['an older page replaces a newer one that has expired', {}, 5000, { older: true, ...LONG }, true],
+] satisfies [string, Written, number, Written, boolean][]) {
+  test(`${fact} in L1`, () => {
+    const made = harness();
+    const { older, ...parts }: Written = comes;
+    const early = page(made.clock, 'coming', parts);
+    made.clock.advance(10);
+    put(made, 'held', held);
+    made.clock.advance(afterMs);
+    const coming = older ? early : page(made.clock, 'coming', parts);
+    assert.equal(made.tiers.set(NAME, coming, { storeIsUp: true }).l1, isReplaced);
+    assert.equal(heldIn(made), isReplaced ? 'coming' : 'held');
+  });
+}
 
 test('an older page from the store does not replace the newer one in L1', async () => {
   const made = harness();
   made.reads = value(page(made.clock, 'older'));
   made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
+  put(made, 'newer');
   await fromStore(made.tiers, NAME);
-  assert.equal(held(made), 'newer');
-});
-
-test('a partial page replaces no whole page that may still be served', () => {
-  const made = harness();
-  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
-  for (const stepMs of [10, 1000, 1900]) {
-    made.clock.advance(stepMs);
-    assert.equal(made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, false);
-    assert.equal(held(made), 'whole');
-  }
-});
-
-test('a partial page replaces a whole one that has expired', () => {
-  const made = harness();
-  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
-  made.clock.advance(3000);
-  assert.equal(made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true }).l1, true);
-  assert.equal(held(made), 'partial');
+  assert.equal(heldIn(made), 'newer');
 });
 
 test('a partial page replaces a suppressed whole page, and no whole page that a drill has flushed', () => {
   for (const reason of ['flushed', 'suppressed'] as const) {
     let decided = true;
     const made = harness({ ...unflushed, judge: (entry) => (decided && !entry.degraded ? reason : 'whole') });
-    made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+    put(made, 'whole');
     assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason });
-    made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
+    put(made, 'partial', { degraded: true });
     decided = false;
-    assert.equal(held(made), reason === 'flushed' ? 'whole' : 'partial', reason);
+    assert.equal(heldIn(made), reason === 'flushed' ? 'whole' : 'partial', reason);
   }
 });
 
 test('a partial page replaces a flushed one that has expired', () => {
   const made = harness({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : 'flushed') });
-  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  put(made, 'whole');
   made.clock.advance(3000);
-  made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
-  assert.equal(held(made), 'partial');
+  put(made, 'partial', { degraded: true });
+  assert.equal(heldIn(made), 'partial');
 });
 
 test('an outdated page of the stale-if-error window stays in that window', () => {
   const made = harness({ ...unflushed, judge: () => 'outdated' });
-  made.tiers.set(NAME, page(made.clock, 'whole'), { storeIsUp: true });
+  put(made, 'whole');
   made.clock.advance(1600);
   const found = made.tiers.fromMemory(NAME);
   assert.equal(found.kind === 'found' && found.freshness, 'stale-if-error');
@@ -145,41 +135,12 @@ test('an outdated page is stale while it would be fresh, expires as usual, and i
   const stale = made.tiers.fromMemory(NAME);
   assert.equal(stale.kind === 'found' && stale.freshness, 'stale');
   made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'new', { generation: 2 }), { storeIsUp: true });
+  put(made, 'new', { generation: 2 });
   made.tiers.set(NAME, old, { storeIsUp: true });
-  assert.equal(held(made), 'new');
+  assert.equal(heldIn(made), 'new');
   decided.add(2);
   made.clock.advance(10_000);
   assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'expired' });
-});
-
-test('a partial page is replaced by any whole page, even an older one', () => {
-  const made = harness();
-  const older = page(made.clock, 'whole');
-  made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'partial', { degraded: true }), { storeIsUp: true });
-  made.tiers.set(NAME, older, { storeIsUp: true });
-  assert.equal(held(made), 'whole');
-});
-
-test('an older page replaces a newer one when it alone is fresh', () => {
-  const made = harness();
-  const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
-  made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
-  made.clock.advance(1100);
-  assert.equal(made.tiers.set(NAME, older, { storeIsUp: true }).l1, true);
-  assert.equal(held(made), 'older, lives long');
-});
-
-test('an older page replaces a newer one that has expired', () => {
-  const made = harness();
-  const older = page(made.clock, 'older, lives long', { freshForMs: 100_000 });
-  made.clock.advance(10);
-  made.tiers.set(NAME, page(made.clock, 'newer'), { storeIsUp: true });
-  made.clock.advance(5000);
-  made.tiers.set(NAME, older, { storeIsUp: true });
-  assert.equal(held(made), 'older, lives long');
 });
 
 test('a stale entry of the store is found as stale and put into L1', async () => {
@@ -188,7 +149,7 @@ test('a stale entry of the store is found as stale and put into L1', async () =>
   made.clock.advance(1200);
   const found = await fromStore(made.tiers, NAME);
   assert.ok(found.kind === 'found' && found.freshness === 'stale');
-  assert.equal(held(made), 'stale');
+  assert.equal(heldIn(made), 'stale');
 });
 
 test('an expired or refused entry of the store is not put into L1', async () => {
@@ -196,11 +157,11 @@ test('an expired or refused entry of the store is not put into L1', async () => 
   expired.reads = value(page(expired.clock, 'expired'));
   expired.clock.advance(3000);
   assert.deepEqual(await fromStore(expired.tiers, NAME), { kind: 'missed', reason: 'expired' });
-  assert.equal(held(expired), undefined);
+  assert.equal(heldIn(expired), undefined);
   const flushed = harness({ ...unflushed, judge: () => 'flushed' });
   flushed.reads = value(page(flushed.clock, 'flushed'));
   assert.deepEqual(await flushed.tiers.fromStoreMany([NAME]), [{ kind: 'missed', reason: 'flushed' }]);
-  assert.equal(held(flushed), undefined);
+  assert.equal(heldIn(flushed), undefined);
 });
 
 test('a late entry ends the wait only when it is fresh; a stale entry is put into L1', async () => {
@@ -216,7 +177,7 @@ test('a late entry ends the wait only when it is fresh; a stale entry is put int
     const lookup = await fromStore(made.tiers, NAME);
     assert.ok(lookup.kind === 'missed' && lookup.reason === 'store-slow');
     assert.equal((await lookup.late)?.body.toString(), taken ? 'late' : undefined, `${ageMs} ms`);
-    assert.equal(held(made), 'late');
+    assert.equal(heldIn(made), 'late');
   }
 });
 

@@ -7,6 +7,7 @@ import { ask, counted, days, matching, type Searching } from './engine-truth.ts'
 
 const strings = (attribute: string, ...values: string[]): Filter => ({ kind: 'strings', attribute, values });
 const numbers = (attribute: string, ...values: number[]): Filter => ({ kind: 'numbers', attribute, values });
+const range = (attribute: string, from?: number, to?: number): Filter => ({ kind: 'range', attribute, from, to });
 
 const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])[] = [
   ['no filter', []],
@@ -26,21 +27,18 @@ const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])
   ['a fraction for a whole-number attribute', [numbers('rooms', 1.5)]],
   ['a fraction', [numbers('price', 79.19, 158.38)]],
   ['a date', [numbers('posted', days('1969-07-25'), days('1970-06-10'))]],
-  ['a closed range', [{ kind: 'range', attribute: 'price', from: 1000, to: 2500.5 }]],
-  ['a range open above', [{ kind: 'range', attribute: 'price', from: 5000.01 }]],
-  ['a range open below', [{ kind: 'range', attribute: 'price', to: 99.99 }]],
-  ['a range whose ends count', [{ kind: 'range', attribute: 'rooms', from: 2, to: 3 }]],
-  ['a range of fractions over whole numbers', [{ kind: 'range', attribute: 'rooms', from: 1.5, to: 3.5 }]],
-  ['a range below zero', [{ kind: 'range', attribute: 'views', from: -5, to: -1 }]],
-  ['a range beyond 32 bits', [{ kind: 'range', attribute: 'views', from: 2 ** 32 }]],
-  ['a range the wrong way round', [{ kind: 'range', attribute: 'rooms', from: 4, to: 2 }]],
-  ['a range of extremes', [{ kind: 'range', attribute: 'views', from: -(2 ** 53) + 1, to: 2 ** 53 - 1 }]],
-  [
-    'a closed range of dates',
-    [{ kind: 'range', attribute: 'posted', from: days('1975-01-01'), to: days('1990-12-31') }],
-  ],
-  ['dates before 1970', [{ kind: 'range', attribute: 'posted', to: -1 }]],
-  ['dates from a day on', [{ kind: 'range', attribute: 'posted', from: days('2000-02-29') }]],
+  ['a closed range', [range('price', 1000, 2500.5)]],
+  ['a range open above', [range('price', 5000.01)]],
+  ['a range open below', [range('price', undefined, 99.99)]],
+  ['a range whose ends count', [range('rooms', 2, 3)]],
+  ['a range of fractions over whole numbers', [range('rooms', 1.5, 3.5)]],
+  ['a range below zero', [range('views', -5, -1)]],
+  ['a range beyond 32 bits', [range('views', 2 ** 32)]],
+  ['a range the wrong way round', [range('rooms', 4, 2)]],
+  ['a range of extremes', [range('views', -(2 ** 53) + 1, 2 ** 53 - 1)]],
+  ['a closed range of dates', [range('posted', days('1975-01-01'), days('1990-12-31'))]],
+  ['dates before 1970', [range('posted', undefined, -1)]],
+  ['dates from a day on', [range('posted', days('2000-02-29'))]],
   ['one text of a list, its case folded', [strings('sizes', 'xl')]],
   ['several texts of lists, each document once', [strings('sizes', 'xl', 'one, size', 'eu 3')]],
   [
@@ -52,20 +50,20 @@ const SELECTIONS: readonly (readonly [fact: string, filters: readonly Filter[]])
   ['a part of a text of a list is not the text', [strings('sizes', 'one')]],
   ['one number of a list', [numbers('years', 1995)]],
   ['several numbers of lists, negative and beyond 32 bits', [numbers('years', -7, 5_000_000_000, 1990.5)]],
-  ['a range in which one number of a list lies', [{ kind: 'range', attribute: 'years', from: 1994, to: 1996 }]],
-  ['a range between the numbers of each list', [{ kind: 'range', attribute: 'years', from: 2007, to: 4_999_999_999 }]],
-  ['a range of fractions without a whole number', [{ kind: 'range', attribute: 'years', from: 1994.2, to: 1994.8 }]],
-  ['a range of lists open above', [{ kind: 'range', attribute: 'years', from: 2005 }]],
-  ['a range of lists open below', [{ kind: 'range', attribute: 'years', to: -1 }]],
+  ['a range in which one number of a list lies', [range('years', 1994, 1996)]],
+  ['a range between the numbers of each list', [range('years', 2007, 4_999_999_999)]],
+  ['a range of fractions without a whole number', [range('years', 1994.2, 1994.8)]],
+  ['a range of lists open above', [range('years', 2005)]],
+  ['a range of lists open below', [range('years', undefined, -1)]],
   ['dates of lists', [numbers('days', days('1969-12-29'), days('1997-05-19'))]],
-  ['a range of dates of lists', [{ kind: 'range', attribute: 'days', from: -3, to: -2 }]],
+  ['a range of dates of lists', [range('days', -3, -2)]],
   [
     'texts and numbers of lists together with others',
-    [strings('sizes', 'm', 'ä'), numbers('rooms', 2, 3), { kind: 'range', attribute: 'years', from: 1995, to: 2001 }],
+    [strings('sizes', 'm', 'ä'), numbers('rooms', 2, 3), range('years', 1995, 2001)],
   ],
   [
     'several filters, which all must hold',
-    [strings('brand', 'adidas', 'bosch'), { kind: 'range', attribute: 'price', from: 500 }, numbers('rooms', 2, 3)],
+    [strings('brand', 'adidas', 'bosch'), range('price', 500), numbers('rooms', 2, 3)],
   ],
 ];
 

@@ -88,21 +88,12 @@ export function storeProbeContract(name: string, setUp: () => Promise<StoreProbe
       const [node = ''] = every();
       const sent = async (): Promise<readonly string[]> =>
         String(await under.command(node, 'INFO', 'commandstats')).match(/^cmdstat_[^:]+:calls=\d+/gm) ?? [];
-      const refused = [
-        ...[['KEYS', '*'], ['MONITOR'], ['FLUSHALL'], ['DEBUG', 'SLEEP', '1'], ['SET', 'a', 'b'], ['GET', 'a'], []],
-        ...[['CONFIG'], ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'REWRITE'], ['SLOWLOG', 'RESET']],
-        ...[
-          ['CONFIG', 'GET', '*'],
-          ['config', 'get', 'requirepass'],
-          ['CONFIG', 'GET', 'save', 'masterauth'],
-        ],
-        ...[
-          ['CLIENT', 'KILL', 'ID', '1'],
-          ['SENTINEL', 'RESET', '*'],
-          ['CLUSTER', 'RESET'],
-          ['EVAL', 'return 1', '0'],
-        ],
+      const commands = [
+        ...['KEYS *', 'MONITOR', 'FLUSHALL', 'DEBUG SLEEP 1', 'SET a b', 'GET a', 'CONFIG', 'CONFIG SET maxmemory 1'],
+        ...['CONFIG REWRITE', 'SLOWLOG RESET', 'CONFIG GET *', 'config get requirepass', 'CONFIG GET save masterauth'],
+        ...['CLIENT KILL ID 1', 'SENTINEL RESET *', 'CLUSTER RESET'],
       ];
+      const refused = [...commands.map((words) => words.split(' ')), ['EVAL', 'return 1', '0'], []];
       const before = await sent();
       for (const command of refused) {
         const reply = await ask(node, ...command);

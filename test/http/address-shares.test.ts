@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { get as httpGet, type Server, type ServerResponse } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { createAddressShares } from '../../src/http/transport/address-shares.ts';
 import type { ConnectionEvent } from '../../src/http/transport/events.ts';
 import { until } from '../until.ts';
 import { adminHarness } from './admin/harness.ts';
+import { openClient } from './harness.ts';
 
 const POLL = 'GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n';
 
 async function pollers(context: TestContext, port: number, count: number): Promise<readonly Socket[]> {
-  const clients = Array.from({ length: count }, () => connect({ port, host: '127.0.0.1' }));
-  for (const client of clients) {
-    client.on('error', () => {}).resume();
-    context.after(() => client.destroy());
-    client.write(POLL);
-  }
+  const clients = Array.from({ length: count }, () => openClient(context, port, POLL).socket);
   await until('each connection was answered or closed', () =>
     clients.every(({ closed, bytesRead }) => closed || bytesRead > 0),
   );

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { test } from 'node:test';
 import { createBufferBudget } from '../../src/http/transport/buffer-budget.ts';
 import { until } from '../until.ts';
-import { get, listeningServer, sendBytes } from './harness.ts';
+import { get, listeningServer, openClient, sendBytes } from './harness.ts';
 
 test('above the limit the connections that have held bytes longest are cut, and no more than needed', () => {
   const { held, cuts } = start(100);
@@ -84,19 +83,12 @@ const MIB = 2 ** 20;
 test('unfinished bodies are buffered up to the limit', async (context) => {
   // Four bodies, and the overhead of their pieces.
   const timeouts = { maxBufferedBytes: 1.125 * MIB };
-  const { port, connections, server } = await listeningServer(context, {
-    timeouts,
-    maxBodyBytes: 300 * 1024,
-    drainMs: 100,
-  });
+  const limits = { timeouts, maxBodyBytes: 300 * 1024, drainMs: 100 };
+  const { port, connections, server } = await listeningServer(context, limits);
   const size = 256 * 1024;
   const head = `POST /msearch HTTP/1.1\r\nHost: t\r\nContent-Type: application/json\r\nContent-Length: ${size}\r\n\r\n`;
-  const senders = Array.from({ length: 8 }, () => {
-    const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-    context.after(() => client.destroy());
-    client.resume().write(head + ' '.repeat(size - 1));
-    return client;
-  });
+  const unfinished = head + ' '.repeat(size - 1);
+  const senders = Array.from({ length: 8 }, () => openClient(context, port, unfinished).socket);
   await until('four gave way', () => connections.length === 4);
   await until('four clients have seen the close', () => senders.filter(({ closed }) => closed).length === 4);
   const last = senders.find(({ closed }) => !closed);
@@ -121,12 +113,8 @@ test('unread answers are buffered up to the limit, and a client that reads gets 
   });
   const whole = (await get(port, '/search?q=big')).body.length;
   assert.ok(whole > 6 * MIB, String(whole));
-  const deaf = Array.from({ length: 8 }, () => {
-    const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-    context.after(() => client.destroy());
-    client.pause().write('GET /search?q=big HTTP/1.1\r\nHost: t\r\n\r\n');
-    return client;
-  });
+  const search = 'GET /search?q=big HTTP/1.1\r\nHost: t\r\n\r\n';
+  const deaf = Array.from({ length: 8 }, () => openClient(context, port, search).socket.pause());
   await Promise.all(deaf.map((client) => once(client, 'connect')));
   await until('all were answered', () => events.length === 9);
   assert.ok(connections.length > 0, 'some connections were cut');
@@ -146,9 +134,7 @@ test('an unread batch answer and an unread page count towards the same limit', a
   // 9 to 14 MB each; the kernel buffers a part. A page shows 100 results, here of quotes, which are longer in HTML.
   for (const bytes of [batch.repeat(20), page.repeat(30)]) {
     connections.length = 0;
-    const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-    context.after(() => client.destroy());
-    client.pause().write(bytes);
+    openClient(context, port, bytes).socket.pause();
     await until('it was cut', () => connections.length > 0);
     assert.deepEqual(new Set(connections), new Set(['held']));
   }
@@ -174,9 +160,8 @@ test('a body in too many pieces is refused with the reason', async (context) => 
 
 test('too many pieces of an unexpected body cost only their connection', async (context) => {
   const { port, server } = await listeningServer(context);
-  const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-  client.resume().write(head('GET /') + chunked(' '.repeat(20_000)));
-  await until('the connection was cut or answered', () => client.closed);
+  const { socket } = openClient(context, port, head('GET /') + chunked(' '.repeat(20_000)));
+  await until('the connection was cut or answered', () => socket.closed);
   assert.equal((await server.app.inject('/healthz')).statusCode, 200);
 });
 
@@ -186,10 +171,6 @@ test('a single byte is counted with the overhead of its piece', async (context) 
     timeouts: { maxBufferedBytes: 2 ** 20 },
   });
   const unfinished = head('POST /msearch') + '1\r\n \r\n'.repeat(1000);
-  for (let i = 0; i < 4; i += 1) {
-    const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-    context.after(() => client.destroy());
-    client.resume().write(unfinished);
-  }
+  for (let i = 0; i < 4; i += 1) openClient(context, port, unfinished);
   await until('one gave way', () => connections.includes('held'));
 });

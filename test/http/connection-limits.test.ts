@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { until } from '../until.ts';
-import { get, listeningServer, parseAnswer } from './harness.ts';
+import { get, held, listeningServer, openClient, parseAnswer } from './harness.ts';
 
 /** Never reached: another limit closes the connection first. */
 const LONG_MS = 600_000;
@@ -11,19 +11,15 @@ const HIT = 'GET /search?q=hit HTTP/1.1\r\nHost: t\r\n\r\n';
 
 test('a few pipelined requests are answered in order, repeatedly', async (context) => {
   const { port, connections } = await listeningServer(context);
-  const client = open(context, port);
-  let text = '';
-  client.on('data', (chunk) => {
-    text += chunk;
-  });
+  const { socket, text } = openClient(context, port);
   const words = Array.from({ length: 99 }, (_, i) => `w${i}`);
   for (let sent = 33; sent <= words.length; sent += 33) {
     const ahead = words.slice(sent - 33, sent);
-    client.write(ahead.map((word) => HIT.replace('hit', word)).join(''));
-    await until('all requests are answered', () => text.split('"query"').length === sent + 1);
+    socket.write(ahead.map((word) => HIT.replace('hit', word)).join(''));
+    await until('all requests are answered', () => text().split('"query"').length === sent + 1);
   }
   assert.deepEqual(
-    [...text.matchAll(/"query":"(\w+)"/g)].map(([, word]) => word),
+    [...text().matchAll(/"query":"(\w+)"/g)].map(([, word]) => word),
     words,
   );
   assert.deepEqual(connections, []);
@@ -33,8 +29,7 @@ test('a client that pipelines without end behind a refused request is cut', asyn
   const { port, search, connections } = await listeningServer(context, { drainMs: 100 });
   search.answer = () => new Promise(() => {});
   for (const [at, refused] of [HIT.replace('\r\n\r\n', '\r\nExpect: x\r\n\r\n'), 'GET / HTTP/1.1\r\n\r\n'].entries()) {
-    const client = open(context, port);
-    client.write(HIT.replace('hit', `pending${at}`) + refused + HIT.repeat(100));
+    openClient(context, port, HIT.replace('hit', `pending${at}`) + refused + HIT.repeat(100));
     await until('it was cut', () => connections.length > at);
   }
   assert.deepEqual(connections, ['ran-ahead', 'ran-ahead']);
@@ -43,8 +38,7 @@ test('a client that pipelines without end behind a refused request is cut', asyn
 test('a client that pipelines too many requests is cut, and its answers do not pile up in memory', async (context) => {
   const { port, events, connections } = await listeningServer(context, { drainMs: 100 });
   await get(port, '/search?q=hit');
-  const client = open(context, port).pause();
-  client.write(HIT.repeat(5000));
+  const client = openClient(context, port, HIT.repeat(5000)).socket.pause();
   await until('it was cut', () => connections.length > 0);
   await until('it has noticed', () => client.resume().closed);
   assert.deepEqual(connections, ['ran-ahead']);
@@ -53,27 +47,21 @@ test('a client that pipelines too many requests is cut, and its answers do not p
 
 test('pipelined misses take no more places than may be pipelined', async (context) => {
   const { port, search, server, connections } = await listeningServer(context);
-  const { promise, resolve } = Promise.withResolvers<void>();
-  search.answer = (prepared) => promise.then(() => search.computed(prepared));
-  open(context, port)
-    .resume()
-    .write(Array.from({ length: 500 }, (_, i) => HIT.replace('hit', `w${i}`)).join(''));
+  const release = held(search);
+  openClient(context, port, Array.from({ length: 500 }, (_, i) => HIT.replace('hit', `w${i}`)).join(''));
   await until('it was cut', () => connections.length > 0);
   assert.equal(server.pressure.status().inFlight, 33);
-  resolve();
+  release();
   await until('all places are free again', () => server.pressure.status().inFlight === 0);
 });
 
 test('a connection above the maximum is refused and counted', async (context) => {
   const { port, connections } = await listeningServer(context, { maxConnections: 2 });
-  const [first, second] = [open(context, port), open(context, port)];
+  const [first, second] = [openClient(context, port).socket, openClient(context, port).socket];
   await Promise.all([once(first, 'connect'), once(second, 'connect')]);
-  let said = '';
-  const third = open(context, port).on('data', (chunk) => {
-    said += chunk;
-  });
-  await once(third, 'close');
-  assert.equal(said, '');
+  const third = openClient(context, port);
+  await once(third.socket, 'close');
+  assert.equal(third.text(), '');
   await until('it is counted', () => connections.includes('refused'));
   assert.deepEqual([first?.readyState, second?.readyState], ['open', 'open']);
 });
@@ -85,13 +73,11 @@ describe('near the bound', { concurrency: true }, () => {
       maxConnections: 40,
       timeouts: { keepAliveTimeoutMs: LONG_MS },
     });
-    const idle = Array.from({ length: 38 }, () => open(context, port));
-    for (const client of idle) client.write(HIT);
+    const idle = Array.from({ length: 38 }, () => openClient(context, port, HIT).socket);
     await Promise.all(idle.map((client) => once(client, 'data')));
-    for (const client of idle) client.resume();
     assert.equal(idle.filter(({ closed }) => closed).length, 0);
     assert.equal((await get(port, '/search?q=new')).status, 200);
-    const user = open(context, port).resume();
+    const user = openClient(context, port).socket;
     const asks = (): boolean => {
       user.write(HIT);
       return idle.every(({ closed }) => closed);
@@ -102,9 +88,7 @@ describe('near the bound', { concurrency: true }, () => {
       connections.filter((what) => what !== 'crowded'),
       [],
     );
-    const later = open(context, port);
-    later.write(HIT);
-    await once(later, 'data');
+    await once(openClient(context, port, HIT).socket, 'data');
     const crowded = connections.length;
     assert.equal((await get(port, '/search?q=other')).status, 200);
     assert.equal(connections.length, crowded, 'the listener is not crowded any more');
@@ -116,7 +100,7 @@ describe('near the bound', { concurrency: true }, () => {
       drainMs: 100,
       timeouts: { headersTimeoutMs: LONG_MS, requestTimeoutMs: LONG_MS },
     });
-    const slow = Array.from({ length: 20 }, () => open(context, port).resume());
+    const slow = Array.from({ length: 20 }, () => openClient(context, port).socket);
     for (const client of slow.slice(10)) client.write('GET /search?q=hit HTTP/1.1\r\nX: ');
     const dripping = setInterval(() => {
       for (const client of slow.slice(10)) if (client.writable) client.write('x');
@@ -133,7 +117,7 @@ describe('near the bound', { concurrency: true }, () => {
 test('two thousand idle connections and a slow one do not delay other clients', async (context) => {
   const { port, connections } = await listeningServer(context, { maxConnections: 4000, drainMs: 100 });
   await get(port, '/search?q=hit');
-  const idle = Array.from({ length: 2000 }, () => open(context, port).resume());
+  const idle = Array.from({ length: 2000 }, () => openClient(context, port).socket);
   await Promise.all(idle.map((client) => once(client, 'connect')));
   idle[0]?.write('GET /sea');
   for (let i = 0; i < 20; i += 1) assert.equal((await get(port, '/search?q=hit')).status, 200);
@@ -151,14 +135,9 @@ test('too many header fields are refused, not dropped', async (context) => {
 
 test('an HTTP/1.0 client is answered and its connection is closed', async (context) => {
   const { port } = await listeningServer(context);
-  const client = open(context, port);
-  let text = '';
-  client.on('data', (chunk) => {
-    text += chunk;
-  });
-  client.write('GET /search?q=old HTTP/1.0\r\n\r\n');
-  await once(client, 'close');
-  const { status, headers } = parseAnswer(text);
+  const { socket, text } = openClient(context, port, 'GET /search?q=old HTTP/1.0\r\n\r\n');
+  await once(socket, 'close');
+  const { status, headers } = parseAnswer(text());
   assert.deepEqual([status, headers['connection']], [200, 'close']);
 });
 
@@ -181,10 +160,3 @@ test('a half-closed connection does not stay open', async (context) => {
     return held === 0;
   });
 });
-
-function open(context: { after: (end: () => void) => void }, port: number): Socket {
-  const client = connect({ port, host: '127.0.0.1' });
-  client.on('error', () => {});
-  context.after(() => client.destroy());
-  return client;
-}

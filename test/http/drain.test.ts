@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { createDrain } from '../../src/http/transport/drain.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { until } from '../until.ts';
-import { listeningServer } from './harness.ts';
+import { held, listeningServer, openClient } from './harness.ts';
 
 /** Never reached. */
 const LONG_MS = 600_000;
@@ -59,63 +59,44 @@ test('a connection that the HTTP server has released is cut with the others', as
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const client = connect({ port, host: '127.0.0.1' }).on('error', () => {});
-  context.after(() => client.destroy());
-  client.write('CONNECT t:1 HTTP/1.1\r\nHost: t\r\n\r\n');
+  openClient(context, port, 'CONNECT t:1 HTTP/1.1\r\nHost: t\r\n\r\n');
   await once(server, 'connect');
   assert.deepEqual(await drain.close(), { cut: 1 });
 });
 
 test('a request in flight is answered, and its idle connection does not delay the close', async (context) => {
   const { server, search, port } = await listeningServer(context, { drainMs: LONG_MS });
-  const { promise: held, resolve: release } = Promise.withResolvers<void>();
-  const compute = search.answer;
-  search.answer = async (prepared) => {
-    await held;
-    return compute(prepared);
-  };
-  const idle = connect({ port, host: '127.0.0.1' });
-  idle.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+  const release = held(search);
+  const idle = openClient(context, port, 'GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n').socket;
   await once(idle, 'data');
-  const unused = connect({ port, host: '127.0.0.1' });
+  const unused = openClient(context, port).socket;
   await once(unused, 'connect');
-  const busy = connect({ port, host: '127.0.0.1' });
-  let text = '';
-  busy.on('data', (chunk) => {
-    text += chunk;
-  });
-  busy.write('GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
+  const busy = openClient(context, port, 'GET /search?q=slow HTTP/1.1\r\nHost: t\r\n\r\n');
   await until('the search began', () => search.asked.single.length === 1);
   const closed = server.close();
-  await Promise.all([once(idle.resume(), 'close'), once(unused.resume(), 'close')]);
-  assert.equal(text, '');
+  await Promise.all([once(idle, 'close'), once(unused, 'close')]);
+  assert.equal(busy.text(), '');
   release();
-  await once(busy, 'close');
+  await once(busy.socket, 'close');
   assert.deepEqual(await closed, { cut: 0 });
-  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
-  assert.match(text, /\r\nConnection: close\r\n/i);
+  assert.match(busy.text(), /^HTTP\/1\.1 200 OK\r\n.*\r\nConnection: close\r\n/is);
 });
 
 for (const lane of ['auto', 'off'] as const) {
   test(`lane ${lane}: a request that came in while the event loop was blocked is answered, although idle connections are being closed`, async (context) => {
     const { server, port } = await listeningServer(context, { lane, drainMs: LONG_MS });
-    const client = connect({ port, host: '127.0.0.1' });
-    let text = '';
-    client.on('data', (chunk) => {
-      text += chunk;
-    });
-    client.write('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
-    await until('the first answer', () => text.endsWith('}'));
+    const { socket, text } = openClient(context, port, 'GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+    await until('the first answer', () => text().endsWith('}'));
+    const first = text();
     const closed = server.close();
     // From here the next phase of the event loop is the timers.
     while (server.app.server.listening) await turn();
-    text = '';
-    client.write('GET /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n');
+    socket.write('GET /search?q=a HTTP/1.1\r\nHost: t\r\n\r\n');
     // Longer than an idle connection may live.
     const untilMs = performance.now() + 400;
     while (performance.now() < untilMs);
-    await once(client, 'close');
-    assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+    await once(socket, 'close');
+    assert.match(text().slice(first.length), /^HTTP\/1\.1 200 OK\r\n/);
     assert.deepEqual(await closed, { cut: 0 });
   });
 }
@@ -123,9 +104,7 @@ for (const lane of ['auto', 'off'] as const) {
 test('a request that never ends is cut at the drain time', async (context) => {
   const { server, search, port } = await listeningServer(context, { drainMs: 300 });
   search.answer = () => new Promise(() => {});
-  const stuck = connect({ port, host: '127.0.0.1' });
-  stuck.on('error', () => {});
-  stuck.write('GET /search?q=stuck HTTP/1.1\r\nHost: t\r\n\r\n');
+  openClient(context, port, 'GET /search?q=stuck HTTP/1.1\r\nHost: t\r\n\r\n');
   await until('the search began', () => search.asked.single.length === 1);
   assert.deepEqual(await server.close(), { cut: 1 });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import inject, { type InjectOptions } from 'light-my-request';
 import pino from 'pino';
@@ -80,6 +80,29 @@ export function injectorOf(app: FastifyInstance) {
   };
 }
 
+/** Outcome, status and domain of each event. */
+export const countedOf = (events: readonly RequestEvent[]): string[] =>
+  events.map(({ outcome, status, domain }) => `${outcome} ${status} ${domain}`);
+
+/** The log lines of errors. */
+export const errorsIn = ({ lines }: Pick<TestServer, 'lines'>): unknown[] =>
+  lines.filter(({ level }) => Number(level) >= 50);
+
+/** No search that is not in memory is answered, until the returned function is called. */
+export function held(search: FakeSearch): () => void {
+  const compute = search.answer;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  search.answer = (prepared, client) => promise.then(() => compute(prepared, client));
+  return resolve;
+}
+
+/** `POST /msearch`. @param searches the items, or their JSON */
+export function postBatch({ server }: TestServer, searches: readonly object[] | string) {
+  const payload = typeof searches === 'string' ? `{"searches":[${searches}]}` : JSON.stringify({ searches });
+  const headers = { 'content-type': 'application/json' };
+  return server.app.inject({ method: 'POST', url: '/msearch', headers, payload });
+}
+
 export interface ListeningServer extends TestServer {
   readonly port: number;
   readonly url: string;
@@ -89,6 +112,24 @@ export async function listeningServer(context: Context, options: Options = {}): 
   const started = publicServer(context, options);
   const url = await started.server.listen({ host: '127.0.0.1', port: 0 });
   return { ...started, url, port: (started.server.app.server.address() as AddressInfo).port };
+}
+
+export interface Client {
+  readonly socket: Socket;
+  /** Everything that it has received. */
+  readonly text: () => string;
+}
+
+/** A connection that reads, until it is told otherwise. It is destroyed at the end of the test. */
+export function openClient(context: Context, port: number, bytes = ''): Client {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {});
+  context.after(() => socket.destroy());
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  if (bytes !== '') socket.write(bytes);
+  return { socket, text: () => text };
 }
 
 export interface RawAnswer {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Findings } from '../../src/http/search-api/health.ts';
 import { fakeStatus, fakeStoreStatus } from '../fakes/status.ts';
 import { until } from '../until.ts';
-import { listeningServer, publicServer, sendBytes } from './harness.ts';
+import { held, listeningServer, publicServer, sendBytes } from './harness.ts';
 
 test('a process is ready while every part is ok', async (context) => {
   const { server } = publicServer(context);
@@ -65,14 +65,13 @@ test('findings of the doctor are counts alone: neither their checks nor their no
 
 test('a process is not ready from the start of draining, while it still answers', async (context) => {
   const { server, search, url } = await listeningServer(context, { drainMs: 600_000 });
-  const gate = Promise.withResolvers<void>();
-  search.answer = (prepared) => gate.promise.then(() => search.computed(prepared));
+  const release = held(search);
   const slow = fetch(`${url}/search?q=slow`);
   await until('the search to begin', () => search.asked.single.length === 1);
   const closed = server.close();
   const ready = await server.app.inject('/readyz');
   assert.deepEqual([ready.statusCode, ready.json().status], [503, 'draining']);
-  gate.resolve();
+  release();
   assert.equal((await slow).status, 200);
   assert.deepEqual(await closed, { cut: 0 });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SearchError } from '../../src/resilience/search-error.ts';
-import { get, listeningServer, publicServer, type TestServer } from './harness.ts';
+import { get, listeningServer, postBatch, publicServer, type TestServer } from './harness.ts';
 
 const missBudget = { perMinute: 1, burst: 3, maxClients: 100 };
 const trustedProxies = ['127.0.0.1'];
@@ -29,7 +29,7 @@ test('each item of a batch costs a miss of its own', async (context) => {
   askTheBudget(started);
   await ask(started, 'a');
   const searches = ['a', 'b', 'c', 'd', 'e'].map((q) => ({ q }));
-  const { results } = (await batch(started, searches)).json();
+  const { results } = (await postBatch(started, searches)).json();
   const statuses = results.map(({ status }: { status: number }) => status);
   assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
   assert.equal(results[3].problem.code, 'over-budget');
@@ -81,7 +81,7 @@ for (const reason of ['queue-full', 'breaker-open'] as const) {
       return compute(prepared, options);
     };
     for (let i = 0; i < 10; i += 1) assert.equal((await ask(started, 'a')).statusCode, 503);
-    for (let i = 0; i < 3; i += 1) await batch(started, [{ q: 'a' }, { q: 'b' }]);
+    for (let i = 0; i < 3; i += 1) await postBatch(started, [{ q: 'a' }, { q: 'b' }]);
     turnedAway = false;
     for (const word of ['a', 'b', 'c']) assert.equal((await ask(started, word)).statusCode, 200);
   });
@@ -99,7 +99,7 @@ test('refused items of a batch refund nothing for items that reached the engine'
   };
   const statuses: number[] = [];
   for (let i = 0; i < 4; i += 1) {
-    const { results } = JSON.parse((await batch(started, [{ q: 'asked' }, { q: 'late' }, { q: 'late' }])).body);
+    const { results } = JSON.parse((await postBatch(started, [{ q: 'asked' }, { q: 'late' }, { q: 'late' }])).body);
     statuses.push(results[0].status);
   }
   assert.deepEqual(statuses, [504, 504, 504, 429]);
@@ -124,7 +124,7 @@ test('without a budget no client is limited', async (context) => {
     return compute(prepared, options);
   };
   assert.equal((await ask(started, 'a')).statusCode, 200);
-  assert.equal((await batch(started, [{ q: 'b' }])).statusCode, 200);
+  assert.equal((await postBatch(started, [{ q: 'b' }])).statusCode, 200);
 });
 
 /** The fake search asks the budget, as the core does before each engine call. */
@@ -138,8 +138,4 @@ function askTheBudget({ search }: TestServer): void {
 
 function ask({ server }: TestServer, word: string) {
   return server.app.inject({ url: `/search?q=${word}` });
-}
-
-function batch({ server }: TestServer, searches: readonly object[]) {
-  return server.app.inject({ method: 'POST', url: '/msearch', payload: { searches } });
 }

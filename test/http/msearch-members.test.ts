@@ -1,58 +1,54 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { publicServer } from './harness.ts';
+import { countedOf, postBatch, publicServer, type TestServer } from './harness.ts';
 
-const batch = (searches: readonly object[]) => ({ method: 'POST', url: '/msearch', payload: { searches } }) as const;
+/** Sends a batch. @returns its results, with status, code, parameter and detail of the refused items */
+async function ask(started: TestServer, searches: Parameters<typeof postBatch>[1]) {
+  const { results } = (await postBatch(started, searches)).json();
+  const told = results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
+    problem === undefined ? status : [status, problem['code'], problem['parameter'], problem['detail']],
+  );
+  return { results, told };
+}
 
 test('a member of a wrong type refuses its item with its name and the allowed types', async (context) => {
-  const { server, search, events } = publicServer(context);
-  const answer = await server.app.inject(
-    batch([
-      { q: { text: 'a' } },
-      { q: null },
-      { q: 'a', filter: [['price:1..5']] },
-      { q: 'a', region: [{}] },
-      { q: 'a', domain: {} },
-      { q: ['a', 'b'] },
-      { q: 'a', filter: Array.from({ length: 65 }, () => 'price:1..5') },
-      { q: 'a', domain: 'auto', region: {} },
-      { q: ['a'], page: 2, highlight: false, facet: 'category' },
-    ]),
-  );
-  assert.equal(answer.statusCode, 200);
-  const { results } = answer.json();
+  const started = publicServer(context);
+  const { told } = await ask(started, [
+    { q: { text: 'a' } },
+    { q: null },
+    { q: 'a', filter: [['price:1..5']] },
+    { q: 'a', region: [{}] },
+    { q: 'a', domain: {} },
+    { q: ['a', 'b'] },
+    { q: 'a', filter: Array.from({ length: 65 }, () => 'price:1..5') },
+    { q: 'a', domain: 'auto', region: {} },
+    { q: ['a'], page: 2, highlight: false, facet: 'category' },
+  ]);
   const scalar = 'must be a string, a number or a boolean';
-  assert.deepEqual(
-    results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
-      problem === undefined ? status : [status, problem['code'], problem['parameter'], problem['detail']],
-    ),
-    [
-      [400, 'invalid-body', 'q', `q ${scalar}.`],
-      [400, 'invalid-body', 'q', `q ${scalar}.`],
-      [400, 'invalid-body', 'filter', `filter ${scalar}, or a list of those.`],
-      [400, 'invalid-body', 'region', `region ${scalar}.`],
-      [400, 'invalid-body', 'domain', `domain ${scalar}.`],
-      [400, 'invalid-query', 'q', '"q" may be given only once'],
-      [400, 'invalid-body', 'filter', 'A search may carry at most 64 values, each one of a list counted; this has 66.'],
-      200,
-      200,
-    ],
-  );
-  assert.equal(search.asked.many.length, 2);
-  assert.deepEqual(
-    events.map(({ domain, outcome }) => `${domain} ${outcome}`),
-    [
-      ...Array.from({ length: 4 }, () => 'goods rejected'),
-      'none rejected',
-      ...Array.from({ length: 2 }, () => 'goods rejected'),
-      'auto engine',
-      'goods engine',
-    ],
-  );
+  assert.deepEqual(told, [
+    [400, 'invalid-body', 'q', `q ${scalar}.`],
+    [400, 'invalid-body', 'q', `q ${scalar}.`],
+    [400, 'invalid-body', 'filter', `filter ${scalar}, or a list of those.`],
+    [400, 'invalid-body', 'region', `region ${scalar}.`],
+    [400, 'invalid-body', 'domain', `domain ${scalar}.`],
+    [400, 'invalid-query', 'q', '"q" may be given only once'],
+    [400, 'invalid-body', 'filter', 'A search may carry at most 64 values, each one of a list counted; this has 66.'],
+    200,
+    200,
+  ]);
+  assert.equal(started.search.asked.many.length, 2);
+  const rejected = 'rejected 400 goods';
+  assert.deepEqual(countedOf(started.events), [
+    ...Array(4).fill(rejected),
+    'rejected 400 none',
+    ...Array(2).fill(rejected),
+    'engine 200 auto',
+    'engine 200 goods',
+  ]);
 });
 
 test('an undeclared member refuses its item with its name, the nearest allowed name and all of them', async (context) => {
-  const { server, search } = publicServer(context);
+  const started = publicServer(context);
   const known = 'nown here are q, domain, page, limit, sort, filter, facet, highlight';
   const cases = [
     [
@@ -66,23 +62,14 @@ test('an undeclared member refuses its item with its name, the nearest allowed n
     [{ q: 'a', 'X-Variant': 'b' }, 'X-Variant', 'X-Variant is sent as a request header.'],
     [{ q: 'a', domain: 'auto', 'X-Variant': 'b' }, 'X-Variant', 'X-Variant is sent as a request header.'],
   ] as const;
-  const { results } = (await server.app.inject(batch([...cases.map(([item]) => item), { q: 'fine' }]))).json();
-  assert.deepEqual(
-    results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
-      problem === undefined ? status : [status, problem['code'], problem['parameter'], problem['detail']],
-    ),
-    [...cases.map(([, parameter, detail]) => [400, 'invalid-body', parameter, detail]), 200],
-  );
-  assert.equal(search.asked.many.length, 1);
+  const { told } = await ask(started, [...cases.map(([item]) => item), { q: 'fine' }]);
+  assert.deepEqual(told, [...cases.map(([, parameter, detail]) => [400, 'invalid-body', parameter, detail]), 200]);
+  assert.equal(started.search.asked.many.length, 1);
 });
 
 test('context that only another domain declares is ignored, so that a client can send it with every item', async (context) => {
-  const { server } = publicServer(context);
-  const searches = [
-    { q: 'a', domain: 'auto' },
-    { q: 'a', domain: 'auto', region: 'kz' },
-  ];
-  const { results } = (await server.app.inject(batch(searches))).json();
+  const one = { q: 'a', domain: 'auto' };
+  const { results } = await ask(publicServer(context), [one, { ...one, region: 'kz' }]);
   assert.deepEqual([results[0].status, results[1].status], [200, 200]);
   assert.equal(results[0].etag, results[1].etag);
 });
@@ -117,45 +104,30 @@ test('a header that is declared context is taken from the request', async (conte
 });
 
 test('names that are special in JavaScript are unknown members like others', async (context) => {
-  const { server } = publicServer(context);
-  const payload = '{"searches":[{"q":"a","__proto__":"x"},{"q":"a","constructor":"y"},{"q":"a","toString":"z"}]}';
-  const answer = await server.app.inject({
-    method: 'POST',
-    url: '/msearch',
-    payload,
-    headers: { 'content-type': 'application/json' },
-  });
+  const names = ['__proto__', 'constructor', 'toString'];
+  const { told } = await ask(publicServer(context), names.map((name) => `{"q":"a","${name}":"x"}`).join());
   assert.deepEqual(
-    answer.json().results.map(({ problem }: { problem: { parameter: string } }) => problem.parameter),
-    ['__proto__', 'constructor', 'toString'],
+    told.map((item: readonly string[]) => item[2]),
+    names,
   );
 });
 
 test('the values of an item are measured before they are used, and the refusal names the longest member', async (context) => {
-  const { server, search } = publicServer(context, { maxBodyBytes: 2 ** 20 });
-  const { results } = (
-    await server.app.inject(
-      batch([
-        { q: 'a', filter: `category:${'\u0323\u0301'.repeat(60_000)}` },
-        { q: 'a', filter: Array.from({ length: 40 }, (_, i) => `category:${i}${'x'.repeat(500)}`) },
-        { q: 'a', filter: `category:${'a\u0323\u0301'.repeat(180)}` },
-        { q: 'fine' },
-      ]),
-    )
-  ).json();
+  const started = publicServer(context, { maxBodyBytes: 2 ** 20 });
+  const { told } = await ask(started, [
+    { q: 'a', filter: `category:${'\u0323\u0301'.repeat(60_000)}` },
+    { q: 'a', filter: Array.from({ length: 40 }, (_, i) => `category:${i}${'x'.repeat(500)}`) },
+    { q: 'a', filter: `category:${'a\u0323\u0301'.repeat(180)}` },
+    { q: 'fine' },
+  ]);
   const tooLong = 'A search may carry values of at most 16384 characters together; this has';
-  assert.deepEqual(
-    results.map(({ status, problem }: { status: number; problem?: Record<string, string> }) =>
-      problem === undefined ? status : [problem['code'], problem['parameter'], problem['detail']],
-    ),
-    [
-      ['invalid-body', 'filter', `${tooLong} 120010.`],
-      ['invalid-body', 'filter', `${tooLong} 20431.`],
-      ['invalid-filter', 'filter', 'each value of "category" must have 1 to 256 characters'],
-      200,
-    ],
-  );
-  assert.equal(search.asked.many.length, 1);
+  assert.deepEqual(told, [
+    [400, 'invalid-body', 'filter', `${tooLong} 120010.`],
+    [400, 'invalid-body', 'filter', `${tooLong} 20431.`],
+    [400, 'invalid-filter', 'filter', 'each value of "category" must have 1 to 256 characters'],
+    200,
+  ]);
+  assert.equal(started.search.asked.many.length, 1);
 });
 
 test('values are counted by the structure of the JSON, not by the content of its strings', async (context) => {
@@ -182,7 +154,7 @@ test('values are counted by the structure of the JSON, not by the content of its
 });
 
 test('refused items are spread over turns of the event loop too, because each is compared with every known name', async (context) => {
-  const { server } = publicServer(context);
+  const started = publicServer(context);
   const turnsOf = async (count: number): Promise<number> => {
     let turns = 0;
     const tick = (): void => {
@@ -190,9 +162,10 @@ test('refused items are spread over turns of the event loop too, because each is
       next = setImmediate(tick);
     };
     let next = setImmediate(tick);
-    const answer = await server.app.inject(batch(Array.from({ length: count }, (_, i) => ({ q: 'a', [`qq${i}`]: 1 }))));
+    const searches = Array.from({ length: count }, (_, i) => ({ q: 'a', [`qq${i}`]: 1 }));
+    const { results } = await ask(started, searches);
     clearImmediate(next);
-    assert.equal(answer.json().results.length, count);
+    assert.equal(results.length, count);
     return turns;
   };
   await turnsOf(1);

@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import { ANSWER_HEADERS } from '../../src/http/search-api/response-headers.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { fakeStatus, fakeStoreStatus } from '../fakes/status.ts';
-import { publicServer, type TestServer } from './harness.ts';
+import { postBatch, publicServer, type TestServer } from './harness.ts';
 
 test('the API description is made from the schemas of the routes', async (context) => {
   const { server } = publicServer(context);
@@ -91,22 +91,19 @@ test('a page matches its documented schema', async (context) => {
 
 test('a search without an answer matches its documented schema', async (context) => {
   const started = publicServer(context);
-  started.search.answer = async () => {
-    throw new SearchError('queue-full');
-  };
+  started.search.answer = () => Promise.reject(new SearchError('queue-full'));
   const assertDocumented = await documented(started, ['get', '/search', 503, 'application/problem+json']);
   assertDocumented((await started.server.app.inject({ url: '/search?q=a' })).json());
 });
 
 test('a batch with answered and refused items matches its documented schema', async (context) => {
   const started = publicServer(context);
-  const { search, server } = started;
+  const { search } = started;
   search.answer = async (prepared) => {
     if (prepared.request.text === 'late') throw new SearchError('engine-deadline');
     return search.computed(prepared);
   };
-  const payload = { searches: [{ q: 'a' }, { q: '' }, { q: 'late' }, { q: {} }] };
-  const answer = await server.app.inject({ method: 'POST', url: '/msearch', payload });
+  const answer = await postBatch(started, [{ q: 'a' }, { q: '' }, { q: 'late' }, { q: {} }]);
   (await documented(started, ['post', '/msearch', 200]))(answer.json());
 });
 

@@ -6,7 +6,8 @@ import { createTargetMemo } from '../../src/http/search-api/search-handler.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { createFakeSearch } from '../fakes/search.ts';
-import { publicServer } from './harness.ts';
+import { pluck } from '../pluck.ts';
+import { countedOf, errorsIn, publicServer } from './harness.ts';
 
 const URL = `/search?q=${encodeURIComponent('Кроссовки')}`;
 const GZIP = { 'accept-encoding': 'gzip' };
@@ -28,13 +29,8 @@ test('the first search comes from the engine and the second from memory', async 
   assert.match(String(second.headers['x-request-id']), /^[a-z0-9]+-/);
   assert.deepEqual(second.rawPayload, first.rawPayload);
   assert.equal(second.json().query, 'кроссовки');
-  assert.deepEqual(
-    events.map(({ outcome, status, domain, reason }) => [outcome, status, domain, reason]),
-    [
-      ['engine', 200, 'goods', 'unseen'],
-      ['hit-l1', 200, 'goods', undefined],
-    ],
-  );
+  assert.deepEqual(countedOf(events), ['engine 200 goods', 'hit-l1 200 goods']);
+  assert.deepEqual(pluck(events, 'reason'), ['unseen', undefined]);
 });
 
 test('the stored coding is sent as it is, and identity clients get the same page with its own tag', async (context) => {
@@ -64,7 +60,7 @@ test('an entry has the same bytes and tag from L2 as from L1', async (context) =
   search.memory.clear();
   search.answer = (prepared) =>
     search.computed(prepared, {
-      ...(entry === undefined ? {} : { entry }),
+      entry: entry ?? assert.fail('no entry'),
       outcome: 'hit-l2',
       l2: { kind: 'hit' },
       l1: { kind: 'forward', why: 'uri-miss', stored: true },
@@ -116,24 +112,13 @@ test('a client that has the page in the coding that is sent gets 304', async (co
   }
   assert.deepEqual(events.at(-1)?.status, 304);
   const plain = tag.replace('-gz', '');
-  for (const held of [
-    '"other"',
-    plain,
-    plain.replace(/"$/, '-zst"'),
-    `w/${tag}`,
-    `x${tag}`,
-    `${tag}x`,
-    'garbage',
-    '""',
-  ]) {
+  const others = ['"other"', plain, plain.replace(/"$/, '-zst"'), `w/${tag}`, `x${tag}`, `${tag}x`, 'garbage', '""'];
+  for (const held of others) {
     const { statusCode } = await server.app.inject({ url: URL, headers: { ...GZIP, 'if-none-match': held } });
     assert.equal(statusCode, 200, held);
   }
-  assert.equal(
-    (await server.app.inject({ url: URL, headers: { 'if-none-match': tag } })).statusCode,
-    200,
-    'as identity',
-  );
+  const asIdentity = await server.app.inject({ url: URL, headers: { 'if-none-match': tag } });
+  assert.equal(asIdentity.statusCode, 200);
 });
 
 test('a search whose If-Match names another version is 412, in memory or not', async (context) => {
@@ -186,11 +171,8 @@ test('a body that cannot be inflated is an internal error, logged and counted on
   const { statusCode, payload } = await server.app.inject({ url: URL });
   assert.equal(statusCode, 500);
   assert.doesNotMatch(payload, /header check/);
-  assert.deepEqual(
-    events.map(({ outcome }) => outcome),
-    ['failed'],
-  );
-  assert.equal(lines.filter(({ level }) => level === 50).length, 1);
+  assert.deepEqual(countedOf(events), ['failed 500 goods']);
+  assert.equal(errorsIn({ lines }).length, 1);
 });
 
 const prepared = createFakeSearch({ clock: systemClock }).prepare({ pairs: [['q', 'a']] });

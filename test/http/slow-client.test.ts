@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { until } from '../until.ts';
-import { listeningServer, parseAnswer } from './harness.ts';
+import { listeningServer, openClient, parseAnswer } from './harness.ts';
 
 const SHORT_MS = 300;
 /** Never reached: another limit closes the connection first. */
@@ -11,28 +10,17 @@ const LONG_MS = 600_000;
 const slow = { headersTimeoutMs: SHORT_MS, requestTimeoutMs: SHORT_MS, keepAliveTimeoutMs: LONG_MS };
 const idle = { headersTimeoutMs: LONG_MS, requestTimeoutMs: LONG_MS, keepAliveTimeoutMs: SHORT_MS };
 
-interface Client {
-  readonly socket: Socket;
-  readonly text: () => string;
-  /** How the server ended the connection, as the client saw it; undefined while it is open. */
-  readonly ended: () => 'closed' | 'broken' | undefined;
-}
-
-function open(context: TestContext, port: number): Client {
-  const socket = connect({ port, host: '127.0.0.1' });
-  context.after(() => socket.destroy());
-  let text = '';
+/** @returns with `ended`: how the server ended the connection, as the client saw it; undefined while it is open */
+function open(context: TestContext, port: number) {
+  const client = openClient(context, port);
   let ended: 'closed' | 'broken' | undefined;
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  socket.on('end', () => {
+  client.socket.on('end', () => {
     ended = 'closed';
   });
-  socket.on('error', () => {
+  client.socket.on('error', () => {
     ended = 'broken';
   });
-  return { socket, text: () => text, ended: () => ended };
+  return { ...client, ended: () => ended };
 }
 
 for (const [what, bytes] of [

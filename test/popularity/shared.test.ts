@@ -30,7 +30,7 @@ function start(t: TestContext, given: { random?: () => number; hasCounters?: boo
     domain: 'goods',
     local,
     searchOf: (item) => (item.startsWith('!') ? undefined : `q=${item}`),
-    ...(hasCounters ? { counters } : {}),
+    counters: hasCounters ? counters : undefined,
     random,
     observe: (event) => events.push(event),
   });

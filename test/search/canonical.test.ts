@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { canonicalForm } from '../../src/search/canonical.ts';
 import type { SearchRequest, Sort } from '../../src/search/domain.ts';
 import { profileHash } from '../../src/search/key.ts';
-import { domain, type Pair, prepare } from './harness.ts';
+import { domain, type Pair, pairsOf, prepare } from './harness.ts';
 
-const canonical = (pairs: readonly Pair[]): string => prepare(pairs).canonical;
+const canonical = (search: readonly Pair[] | string): string => prepare(search).canonical;
 
 const words = fc.string({ unit: fc.constantFrom(...'abcXYZ абвЁёЙ 019&=%,:"'), minLength: 1, maxLength: 30 });
 const query = words.filter((text) => /[^\s]/u.test(text));
@@ -39,22 +39,10 @@ test('the order of parameters, explicit defaults and undeclared parameters chang
       request.chain((pairs) => fc.tuple(fc.constant(pairs), fc.shuffledSubarray(pairs, { minLength: pairs.length }))),
       ([pairs, shuffled]) => {
         const names = new Set(pairs.map(([name]) => name));
-        const defaults: Pair[] = (
-          [
-            ['domain', 'goods'],
-            ['page', '1'],
-            ['limit', '20'],
-            ['sort', 'relevance'],
-            ['highlight', 'true'],
-            ['region', 'all'],
-          ] as Pair[]
-        ).filter(([name]) => !names.has(name));
-        const noise: Pair[] = [
-          ['utm_source', 'x'],
-          ['utm_source', 'y'],
-          ['_', '1'],
-        ];
-        assert.equal(canonical([...noise, ...shuffled, ...defaults]), canonical(pairs));
+        const defaults = pairsOf('domain=goods&page=1&limit=20&sort=relevance&highlight=true&region=all');
+        const ungiven = defaults.filter(([name]) => !names.has(name));
+        const noise = pairsOf('utm_source=x&utm_source=y&_=1');
+        assert.equal(canonical([...noise, ...shuffled, ...ungiven]), canonical(pairs));
       },
     ),
     { numRuns: 500 },
@@ -62,56 +50,43 @@ test('the order of parameters, explicit defaults and undeclared parameters chang
 });
 
 test('words keep their order: two orders are two searches', () => {
-  assert.notEqual(canonical([['q', 'красный диван']]), canonical([['q', 'диван красный']]));
+  assert.notEqual(canonical('q=красный диван'), canonical('q=диван красный'));
 });
 
 test('every parameter that changes the answer changes the key', () => {
-  const base: Pair[] = [
-    ['q', 'диван'],
-    ['filter', 'price:10..50'],
-    ['filter', 'category:мебель,столы'],
-    ['facet', 'city'],
-    ['sort', 'price'],
-  ];
-  const change = (name: string, ...to: Pair[]): Pair[] => [
-    ...base.filter(([each, value]) => !`${each}:${value}`.startsWith(name)),
-    ...to,
-  ];
+  const parts = ['q=диван', 'filter=price:10..50', 'filter=category:мебель,столы', 'facet=city', 'sort=price'];
+  const base = parts.join('&');
+  const change = (name: string, ...to: string[]): string =>
+    [...parts.filter((part) => !part.startsWith(name)), ...to].join('&');
   const variants = [
     base,
-    change('q', ['q', 'диваны']),
-    change('filter:price', ['filter', 'price:10..51']),
-    change('filter:price', ['filter', 'price:11..50']),
-    change('filter:price', ['filter', 'price:10..']),
-    change('filter:price', ['filter', 'price:..50']),
-    change('filter:price', ['filter', 'price:10,50']),
-    change('filter:price', ['filter', 'area:10..50']),
-    change('filter:price'),
-    change('filter:category', ['filter', 'category:мебель']),
-    change('filter:category', ['filter', 'category:мебель\\,столы']),
-    change('filter:category', ['filter', 'city:мебель,столы']),
-    change('facet', ['facet', 'category']),
-    change('facet', ['facet', 'category'], ['facet', 'city']),
+    change('q', 'q=диваны'),
+    change('filter=price', 'filter=price:10..51'),
+    change('filter=price', 'filter=price:11..50'),
+    change('filter=price', 'filter=price:10..'),
+    change('filter=price', 'filter=price:..50'),
+    change('filter=price', 'filter=price:10,50'),
+    change('filter=price', 'filter=area:10..50'),
+    change('filter=price'),
+    change('filter=category', 'filter=category:мебель'),
+    change('filter=category', 'filter=category:мебель\\,столы'),
+    change('filter=category', 'filter=city:мебель,столы'),
+    change('facet', 'facet=category'),
+    change('facet', 'facet=category', 'facet=city'),
     change('facet'),
-    change('sort', ['sort', '-price']),
-    change('sort', ['sort', '-date']),
+    change('sort', 'sort=-price'),
+    change('sort', 'sort=-date'),
     change('sort'),
-    [...base, ['page', '2']],
-    [...base, ['limit', '21']],
-    [...base, ['highlight', 'false']],
-    [...base, ['region', 'msk']],
-    [['q', 'диван&page=2']],
-    [
-      ['q', 'диван'],
-      ['page', '2'],
-    ],
-    [
-      ['q', 'диван'],
-      ['domain', 'auto'],
-    ],
-    [['q', 'диван%26page%3d2']],
-  ] as Pair[][];
-  const keys = [...variants.map((pairs) => prepare(pairs).key), prepare(base, 'b').key];
+    `${base}&page=2`,
+    `${base}&limit=21`,
+    `${base}&highlight=false`,
+    `${base}&region=msk`,
+    [['q', 'диван&page=2'] as const],
+    'q=диван&page=2',
+    'q=диван&domain=auto',
+    'q=диван%26page%3d2',
+  ];
+  const keys = [...variants.map((search) => prepare(search).key), prepare(base, 'b').key];
   assert.equal(new Set(keys).size, keys.length);
 });
 
@@ -202,14 +177,14 @@ test('a changed answer profile gives another key', () => {
 });
 
 test('the key has 22 characters; its hash tag puts entry and lease on one slot, and the domain is never the tag', () => {
-  const { key, storeName, bucket } = prepare([['q', 'Кроссовки']]);
+  const { key, storeName, bucket } = prepare('q=Кроссовки');
   assert.match(key, /^[A-Za-z0-9_-]{22}$/);
   assert.equal(storeName, `sc1:goods:{${key}}`);
   assert.ok(Number.isInteger(bucket) && bucket >= 0 && bucket < 10_000);
 });
 
 test('the answer profile is part of the key: a changed configuration has none of the old answers', () => {
-  const { request } = prepare([['q', 'x']]);
+  const { request } = prepare('q=x');
   const changed = canonicalForm(request, { ...domain, answerProfile: 'another' });
   assert.notEqual(changed, canonicalForm(request, domain));
 });

@@ -2,56 +2,56 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { REASONS, SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, type HarnessOptions, harness, pageOf, scriptedEngine, transcript } from './harness.ts';
-
-const down = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'ECONNREFUSED'));
-const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
+import {
+  code,
+  down,
+  type Harness,
+  type HarnessOptions,
+  harness,
+  held,
+  holding,
+  pageOf,
+  scriptedEngine,
+  transcript,
+} from './harness.ts';
 
 test('past its stale window an entry is served only when the engine fails, and the answer says why', async (t) => {
-  const { search, engine, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(200_000);
+  const { engine, ask } = await holding(t, 200_000);
   engine.answer = down;
-  const answer = await search.search(prepare('диван'));
+  const answer = await ask();
   assert.equal(transcript(answer), 'stale · l2 stale (expired) · l1 stale 503');
   engine.answer = async (text) => pageOf(text);
-  assert.equal((await search.search(prepare('диван'))).outcome, 'engine');
+  assert.equal((await ask()).outcome, 'engine');
 });
 
 test('a refresh that brought a partial page is not tried again for a second', async (t) => {
-  const { search, engine, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
+  const { engine, ask } = await holding(t, 110_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
   for (let i = 0; i < 10; i += 1) {
-    assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+    assert.equal((await ask()).outcome, 'stale');
     await idle();
   }
   assert.equal(engine.asked.length, 2);
 });
 
 test('a refresh that the open breaker refused is tried again as soon as the engine is back', async (t) => {
-  const { search, engine, clock, prepare, engineAnswers } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
+  const { search, engine, prepare, engineAnswers, ask } = await holding(t, 110_000);
   engine.answer = down;
   for (let i = 0; i < 6; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
-  assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+  assert.equal((await ask()).outcome, 'stale');
   await idle();
   engine.answer = async (text) => pageOf(text);
   engineAnswers();
-  assert.equal((await search.search(prepare('диван'))).outcome, 'stale', 'the next refresh begins in the background');
+  assert.equal((await ask()).outcome, 'stale', 'the next refresh begins in the background');
   await idle();
-  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+  assert.equal((await ask()).outcome, 'hit-l1');
 });
 
 test('a refresh that began before the engine came back and failed after it causes no pause', async (t) => {
-  const { search, engine, clock, prepare, engineAnswers } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
+  const { search, engine, prepare, engineAnswers, ask } = await holding(t, 110_000);
   const reply = Promise.withResolvers<never>();
   engine.answer = async () => reply.promise;
-  assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+  assert.equal((await ask()).outcome, 'stale');
   await idle();
   engine.answer = down;
   for (let i = 0; i < 8; i += 1) await search.search(prepare(`нет ${i}`)).catch(() => undefined);
@@ -59,18 +59,15 @@ test('a refresh that began before the engine came back and failed after it cause
   engineAnswers();
   reply.reject(new SearchError('engine-unavailable', 'the connection closed'));
   await idle();
-  await search.search(prepare('диван'));
+  await ask();
   await idle();
-  assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
+  assert.equal((await ask()).outcome, 'hit-l1');
 });
 
 test('an entry that only the store holds is served when the engine fails', async (t) => {
-  const { search, sibling, engine, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
-  clock.advance(200_000);
+  const { sibling, engine, ask } = await holding(t, 200_000);
   engine.answer = down;
-  const answer = await sibling().search(prepare('диван'));
+  const answer = await ask(sibling());
   assert.equal(transcript(answer), 'stale · l2 stale 503 (expired) · l1 uri-miss');
 });
 
@@ -104,11 +101,10 @@ test('an open breaker sheds at once, and cached searches are still answered', as
 
 test('a slow engine answers the client with a deadline, and its late page is kept', async (t) => {
   const { search, engine, prepare, events } = harness(t, { deadlineMs: 60 });
-  const reply = Promise.withResolvers<void>();
-  engine.answer = async (text) => reply.promise.then(() => pageOf(text));
+  const release = held({ engine });
   await assert.rejects(search.search(prepare('диван')), (error) => code(error) === 'engine-deadline');
   const follower = search.search(prepare('диван'));
-  reply.resolve();
+  release();
   assert.equal((await follower).outcome, 'collapsed');
   await idle();
   assert.equal((await search.search(prepare('диван'))).outcome, 'hit-l1');
@@ -118,11 +114,10 @@ test('a slow engine answers the client with a deadline, and its late page is kep
 
 test('searches above the queue’s bound are shed, and the newest is served', async (t) => {
   const { search, engine, prepare } = harness(t, { maxConcurrent: 1, maxQueued: 1 });
-  const reply = Promise.withResolvers<void>();
-  engine.answer = async (text) => reply.promise.then(() => pageOf(text));
+  const release = held({ engine });
   const tried = ['a', 'b', 'c'].map((q) => search.search(prepare(q)).then(({ outcome }) => outcome, code));
   await idle();
-  reply.resolve();
+  release();
   assert.deepEqual(await Promise.all(tried), ['engine', 'overloaded', 'engine']);
 });
 
@@ -167,11 +162,9 @@ test('many searches for one query ask the lifeboat once; those above its bound g
 });
 
 test('a whole stale page is preferred to a partial new one', async (t) => {
-  const { search, engine, prepare, clock } = harness(t);
-  await search.search(prepare('shoes'));
-  clock.advance(130_000);
+  const { engine, ask } = await holding(t, 130_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
-  const answer = await search.search(prepare('shoes'));
+  const answer = await ask();
   assert.equal(answer.outcome, 'stale');
   assert.equal(answer.entry.degraded, false);
 });
@@ -214,16 +207,12 @@ test('a client over its budget is refused, unless a page or a running load exist
   assert.equal((await search.search(prepare('shoes'), broke)).outcome, 'hit-l1');
   clock.advance(130_000);
   assert.equal((await search.search(prepare('shoes'), broke)).outcome, 'stale');
-  const gate = Promise.withResolvers<void>();
-  engine.answer = async (text) => {
-    await gate.promise;
-    return pageOf(text);
-  };
+  const release = held({ engine });
   const leader = search.search(prepare('boots'));
   await idle();
   const follower = search.search(prepare('boots'), broke);
   await idle();
-  gate.resolve();
+  release();
   assert.deepEqual([(await leader).outcome, (await follower).outcome], ['engine', 'collapsed']);
 });
 
@@ -241,26 +230,22 @@ test('the budget of a client is charged once per search', async (t) => {
 });
 
 test('after a partial page, the whole old page is served for a second without a load', async (t) => {
-  const { search, engine, prepare, clock } = harness(t);
-  await search.search(prepare('shoes'));
-  clock.advance(130_000);
+  const { engine, clock, ask } = await holding(t, 130_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
-  for (let i = 0; i < 20; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
+  for (let i = 0; i < 20; i += 1) assert.equal((await ask()).outcome, 'stale');
   assert.equal(engine.asked.length, 2);
   clock.advance(1100);
-  await search.search(prepare('shoes'));
+  await ask();
   assert.equal(engine.asked.length, 3);
 });
 
 test('after the engine rejected a query, its old page is served for a second without a load', async (t) => {
-  const { search, engine, prepare, clock } = harness(t);
-  await search.search(prepare('shoes'));
-  clock.advance(200_000);
+  const { engine, clock, ask } = await holding(t, 200_000);
   engine.answer = async () => Promise.reject(new SearchError('engine-rejected', 'syntax'));
-  for (let i = 0; i < 3; i += 1) assert.equal((await search.search(prepare('shoes'))).outcome, 'stale');
+  for (let i = 0; i < 3; i += 1) assert.equal((await ask()).outcome, 'stale');
   assert.equal(engine.asked.length, 2);
   clock.advance(1100);
-  await search.search(prepare('shoes'));
+  await ask();
   assert.equal(engine.asked.length, 3);
 });
 

@@ -22,14 +22,23 @@ function harness() {
   const name = prepareSearch(PARAMETERS, [DOMAIN]);
   const entry = entryOf(clock, { ...LIVES, canonical: name.canonical, generation: 3, costMs: 40 });
   const made = {
-    ...{ clock, store, memory, name, entry },
+    clock,
+    store,
+    memory,
+    name,
+    entry,
     rules: unflushed as EntryRules,
     lastMiss: undefined as ReturnType<MissPath['lastMiss']>,
     explain: (alone = false): Promise<Explanation> =>
       explain(PARAMETERS, {
-        ...{ domain: DOMAIN, memory, clock, rules: made.rules, storeDeadlineMs: 50 },
-        ...{ lifetimes: LONG_LIVED, maxEntryBytes: 1 << 16 },
-        ...(!alone && { store }),
+        domain: DOMAIN,
+        memory,
+        clock,
+        rules: made.rules,
+        storeDeadlineMs: 50,
+        lifetimes: LONG_LIVED,
+        maxEntryBytes: 1 << 16,
+        store: alone ? undefined : store,
         lastMiss: (key) => (key === name.key ? made.lastMiss : undefined),
       }),
     states: async (): Promise<readonly TierExplanation['state'][]> =>
@@ -56,9 +65,16 @@ test('an entry is shown with its age, its remaining life and its cost, in each t
   const { tiers } = await told();
   assert.deepEqual(tiers[0], { tier: 'l1', state: 'absent' });
   assert.deepEqual(tiers[1], {
-    ...{ tier: 'l2', state: 'fresh', bytes: entry.encoded.length, coding: 'identity' },
-    ...{ ageSeconds: 30, freshForSeconds: 70, generation: 3, engineCostMs: 40 },
-    ...{ etag: entry.etag, results: entry.fingerprints.length },
+    tier: 'l2',
+    state: 'fresh',
+    bytes: entry.encoded.length,
+    coding: 'identity',
+    ageSeconds: 30,
+    freshForSeconds: 70,
+    generation: 3,
+    engineCostMs: 40,
+    etag: entry.etag,
+    results: entry.fingerprints.length,
   });
   memory.set(name.key, entry);
   assert.deepEqual((await told()).tiers[0], { ...tiers[1], tier: 'l1' });

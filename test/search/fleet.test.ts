@@ -2,20 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, harness, pageOf, type Searches, transcript } from './harness.ts';
+import { type Harness, harness, held, pageOf, type Searches, transcript } from './harness.ts';
 
 const leases = ({ events }: Harness): string[] =>
   events.flatMap((event) => (event.kind === 'lease' ? [event.result] : []));
-
-/** Makes the engine wait until the returned function is called. */
-function held(made: Harness): () => void {
-  const gate = Promise.withResolvers<void>();
-  made.engine.answer = async (text) => {
-    await gate.promise;
-    return pageOf(text);
-  };
-  return gate.resolve;
-}
 
 test('two processes that miss one key ask the engine once; the second gets the page of the first', async (t) => {
   const made = harness(t);

@@ -1,6 +1,7 @@
 import type { TestContext } from 'node:test';
 import type { LifetimePolicy } from '../../src/cache/entry.ts';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
+import { SearchError } from '../../src/resilience/search-error.ts';
 import { promised } from '../../src/runtime.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { createDomain, type Domain, type DomainOptions } from '../../src/search/domain-search.ts';
@@ -13,6 +14,7 @@ import { createTraceRecorder } from '../../src/search/trace-recorder.ts';
 import { createMemoryTier } from '../../src/stores/memory/memory-tier.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
+import { idle } from '../fakes/idle.ts';
 import { createFakeStore, type FakeStore } from '../fakes/store.ts';
 import { guardHarness } from '../resilience/harness.ts';
 
@@ -88,6 +90,26 @@ export function harness(t: TestContext, options: HarnessOptions = {}): Harness {
     prepare: (q, ...more) => prepareSearch({ pairs: [['q', q], ...more] }, [DOMAIN]),
   };
 }
+
+/** A harness whose tiers hold a page of this age for `диван`, and the search for it. */
+export async function holding(t: TestContext, ageMs: number, options: HarnessOptions = {}) {
+  const made = harness(t, options);
+  const ask = (from: Searches = made.search): Promise<Answer> => from.search(made.prepare('диван'));
+  await ask();
+  await idle();
+  made.clock.advance(ageMs);
+  return { ...made, ask };
+}
+
+/** Makes the engine wait until the returned function is called. */
+export function held({ engine }: Pick<Harness, 'engine'>): () => void {
+  const gate = Promise.withResolvers<void>();
+  engine.answer = (text) => gate.promise.then(() => pageOf(text));
+  return gate.resolve;
+}
+
+export const down = (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'ECONNREFUSED'));
+export const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
 
 /** Opens after six failures, for longer than any test takes. */
 const BREAKER = { opensAfter: 6, resetMs: 60_000 };
@@ -257,7 +279,14 @@ export const domain: SearchDomain = {
 };
 const other: SearchDomain = { ...domain, name: 'auto', attributes: [] };
 
+/** The pairs of `q=a&page=2`. Nothing is decoded. */
+export function pairsOf(text: string): Pair[] {
+  const parts = text === '' ? [] : text.split('&');
+  return parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]);
+}
+
 /** The prepared search of some parameters, in a domain with one attribute of each type. */
-export function prepare(pairs: readonly Pair[], variant?: string): PreparedSearch {
+export function prepare(given: readonly Pair[] | string, variant?: string): PreparedSearch {
+  const pairs = typeof given === 'string' ? pairsOf(given) : given;
   return prepareSearch({ pairs, header: (name) => (name === 'x-variant' ? variant : undefined) }, [domain, other]);
 }

@@ -4,7 +4,7 @@ import { SearchError } from '../../src/resilience/search-error.ts';
 import { withoutSuppressed } from '../../src/search/page.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
-import { EMPTY_PAGE, harness, pageOf } from './harness.ts';
+import { EMPTY_PAGE, harness, held, pageOf } from './harness.ts';
 
 const PAGE = { ...pageOf('диван'), total: 40, results: [...pageOf('диван').results, ...pageOf('кресло').results] };
 
@@ -49,14 +49,13 @@ test('a page is as old as the start of the engine call, by both clocks', async (
 
 test('the wait for a permit counts neither as age nor as cost of a page', async (t) => {
   const { search, engine, clock, prepare } = harness(t, { maxConcurrent: 1 });
-  const busy = Promise.withResolvers<void>();
-  engine.answer = async (text) => busy.promise.then(() => pageOf(text));
+  const release = held({ engine });
   const holder = search.search(prepare('занято'));
   const waiting = search.search(prepare('диван'));
   await idle();
   clock.advance(100);
   engine.answer = async (text) => pageOf(text);
-  busy.resolve();
+  release();
   await holder;
   const { entry } = await waiting;
   assert.deepEqual([entry.bornMs, entry.createdAtMs], [clock.monotonicMs(), clock.wallMs()]);

@@ -5,10 +5,7 @@ import type { EntryRules } from '../../src/cache/invalidation.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { idle } from '../fakes/idle.ts';
-import { EMPTY_PAGE, harness, pageOf, transcript } from './harness.ts';
-
-const down = async (): Promise<never> => Promise.reject(new SearchError('engine-unavailable', 'ECONNREFUSED'));
-const code = (error: unknown): string => (error instanceof SearchError ? error.code : String(error));
+import { code, down, EMPTY_PAGE, harness, holding, pageOf, transcript } from './harness.ts';
 
 test('the same search three times: engine, then L1; after a restart L2, then L1', async (t) => {
   const { search, sibling, engine, prepare } = harness(t);
@@ -44,9 +41,7 @@ test('a thousand concurrent searches are one engine query, and the followers are
 });
 
 test('a thousand concurrent searches are one store read', async (t) => {
-  const { search, sibling, store, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
+  const { sibling, store, prepare } = await holding(t, 0);
   store.reads.length = 0;
   const restarted = sibling();
   const answers = await Promise.all(Array.from({ length: 1000 }, () => restarted.search(prepare('диван'))));
@@ -55,14 +50,12 @@ test('a thousand concurrent searches are one store read', async (t) => {
 });
 
 test('a stale entry is served at once while one refresh runs, and the next is fresh', async (t) => {
-  const { search, engine, clock, prepare, events } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
-  const stale = await Promise.all(Array.from({ length: 50 }, () => search.search(prepare('диван'))));
+  const { engine, events, ask } = await holding(t, 110_000);
+  const stale = await Promise.all(Array.from({ length: 50 }, () => ask()));
   assert.ok(stale.every((answer) => transcript(answer) === 'stale · l1 hit' && answer.remainingMs === -10_000));
   await idle();
   assert.equal(engine.asked.length, 2);
-  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
+  assert.equal(transcript(await ask()), 'hit-l1 · l1 hit');
   assert.deepEqual(
     events.filter(({ kind }) => kind === 'refresh'),
     [{ kind: 'refresh', domain: 'goods', result: 'from-engine' }],
@@ -84,28 +77,23 @@ test('a refresh takes a page that another process has stored', async (t) => {
 });
 
 test('a stale entry from the store is served and refreshed', async (t) => {
-  const { search, sibling, engine, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
-  clock.advance(110_000);
+  const { sibling, engine, ask } = await holding(t, 110_000);
   const restarted = sibling();
-  assert.equal(transcript(await restarted.search(prepare('диван'))), 'stale · l2 hit · l1 uri-miss');
+  assert.equal(transcript(await ask(restarted)), 'stale · l2 hit · l1 uri-miss');
   await idle();
   assert.equal(engine.asked.length, 2);
 });
 
 test('a refresh that failed is not tried again for a second', async (t) => {
-  const { search, engine, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
+  const { engine, clock, ask } = await holding(t, 110_000);
   engine.answer = down;
   for (let i = 0; i < 20; i += 1) {
-    assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+    assert.equal((await ask()).outcome, 'stale');
     await idle();
   }
   assert.equal(engine.asked.length, 2);
   clock.advance(1001);
-  await search.search(prepare('диван'));
+  await ask();
   await idle();
   assert.equal(engine.asked.length, 3);
 });
@@ -134,13 +122,11 @@ test('a partial page is served as degraded, stays in L1 briefly and never enters
 });
 
 test('a partial page never replaces a whole one that may still be served', async (t) => {
-  const { search, engine, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
+  const { engine, ask } = await holding(t, 110_000);
   engine.answer = async (text) => pageOf(text, 'agent dead');
-  await search.search(prepare('диван'));
+  await ask();
   await idle();
-  const answer = await search.search(prepare('диван'));
+  const answer = await ask();
   assert.deepEqual([answer.outcome, answer.entry.degraded], ['stale', false]);
 });
 

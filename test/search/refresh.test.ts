@@ -5,7 +5,7 @@ import { createRefreshAhead, type RefreshAheadOptions } from '../../src/search/r
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 import { idle } from '../fakes/idle.ts';
-import { harness, pageOf, prepare, transcript } from './harness.ts';
+import { harness, held, holding, prepare, transcript } from './harness.ts';
 
 const SECOND = 1000;
 /** Due from 80 s on, stale from 100 s, for failures only from 150 s, expired at 600 s. */
@@ -217,28 +217,23 @@ test('a client joins the warm-up of its search', async (t) => {
 });
 
 test('a warm-up computes a stale page again', async (t) => {
-  const { search, prepare, clock, warm } = harness(t);
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
+  const { prepare, warm } = await holding(t, 110_000);
   assert.equal(await warm(prepare('диван')), 'computed');
 });
 
 test('a refresh waits in the queue as long as a client would', async (t) => {
-  const { search, engine, clock, prepare, events } = harness(t, { maxConcurrent: 1 });
-  await search.search(prepare('диван'));
-  clock.advance(110_000);
-  const busy = Promise.withResolvers<void>();
-  engine.answer = async (text) => busy.promise.then(() => pageOf(text));
+  const { search, engine, prepare, events, ask } = await holding(t, 110_000, { maxConcurrent: 1 });
+  const release = held({ engine });
   const holder = search.search(prepare('занято'));
   await idle();
-  assert.equal((await search.search(prepare('диван'))).outcome, 'stale');
+  assert.equal((await ask()).outcome, 'stale');
   await idle();
-  busy.resolve();
+  release();
   await holder;
   await idle();
   assert.deepEqual(
     events.flatMap((event) => (event.kind === 'refresh' ? [event.result] : [])),
     ['from-engine'],
   );
-  assert.equal(transcript(await search.search(prepare('диван'))), 'hit-l1 · l1 hit');
+  assert.equal(transcript(await ask()), 'hit-l1 · l1 hit');
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { harness, pageOf } from './harness.ts';
+import { harness, holding, pageOf } from './harness.ts';
 
 /** A suppression that begins during a search. */
 function suppressing(): { readonly rules: EntryRules; begin: () => void } {
@@ -27,19 +27,13 @@ for (const store of [undefined, false] as const) {
 
   test(`a stale page that was suppressed during the engine call is not served when the engine fails (${where})`, async (t) => {
     const { rules, begin } = suppressing();
-    const { search, prepare, engine, clock } = harness(t, {
-      rules,
-      deadlineMs: 3000,
-      ...(store === false ? { store } : {}),
-    });
-    await search.search(prepare('диван'));
-    clock.advance(130_000);
+    const { engine, ask } = await holding(t, 130_000, { rules, deadlineMs: 3000, store });
     const gate = Promise.withResolvers<void>();
     engine.answer = async () => {
       await gate.promise;
       throw new SearchError('engine-unavailable', 'away');
     };
-    const asked = search.search(prepare('диван'));
+    const asked = ask();
     await idle();
     begin();
     gate.resolve();

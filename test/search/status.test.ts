@@ -44,15 +44,23 @@ function figures(
   };
 }
 
-/** `domain / engine / store`. */
-function states({ breaker = 'closed', reachable = true, failing = false, nodes, lifeboat }: Parts): string {
-  const status = statusOf({
+/** The status of a domain whose parts are well, but for those given. */
+const statusWith = (parts: Partial<StatusParts>) =>
+  statusOf({
     domain: 'goods',
     engineKind: 'fake',
     memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
-    ...(nodes === undefined ? {} : { store: { ...createFakeStore(), nodes: () => nodes } }),
+    ...figures('closed'),
+    health: { reachable: () => [true] },
+    ...parts,
+  });
+
+/** `domain / engine / store`. */
+function states({ breaker = 'closed', reachable = true, failing = false, nodes, lifeboat }: Parts): string {
+  const status = statusWith({
+    store: nodes && { ...createFakeStore(), nodes: () => nodes },
     ...figures(breaker, failing),
-    ...(lifeboat === undefined ? {} : { lifeboat: figures(lifeboat).guard }),
+    lifeboat: lifeboat && figures(lifeboat).guard,
     health: { reachable: () => [reachable] },
   });
   return `${status.state} / ${status.engine.state} / ${status.store?.state ?? 'none'}`;
@@ -90,34 +98,16 @@ for (const [what, parts, expected] of TABLE) {
 
 test('a store that is not whole carries the reasons of its nodes and of the search for them, each once', () => {
   const reasonsWith = (nodes: readonly StoreNode[], trouble?: StoreReason) =>
-    statusOf({
-      domain: 'goods',
-      engineKind: 'fake',
-      memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
-      store: { ...createFakeStore(), nodes: () => nodes, trouble: () => trouble },
-      ...figures('closed'),
-      health: { reachable: () => [true] },
-    }).store?.reasons;
+    statusWith({ store: { ...createFakeStore(), nodes: () => nodes, trouble: () => trouble } }).store?.reasons;
   assert.deepEqual(reasonsWith([UP]), []);
   assert.deepEqual(reasonsWith([READ_ONLY, UP]), ['read-only']);
-  assert.deepEqual(
-    reasonsWith([
-      { ...CUT, trouble: 'refused' },
-      { ...CUT, trouble: 'refused' },
-    ]),
-    ['refused'],
-  );
+  assert.deepEqual(reasonsWith(Array(2).fill({ ...CUT, trouble: 'refused' })), ['refused']);
   assert.deepEqual(reasonsWith([], 'credentials'), ['credentials']);
 });
 
 test('the status carries the figures of its parts', () => {
-  const { engine, loads, domain, processes, leaseWaiters } = statusOf({
-    domain: 'goods',
-    engineKind: 'sphinx',
-    memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
-    ...figures('half-open'),
-    health: { reachable: () => [true] },
-  });
+  const status = statusWith({ engineKind: 'sphinx', ...figures('half-open') });
+  const { engine, loads, domain, processes, leaseWaiters } = status;
   assert.deepEqual([domain, loads, processes, leaseWaiters], ['goods', 5, 3, 7]);
   assert.deepEqual(engine, {
     state: 'degraded',
@@ -142,14 +132,7 @@ test('a domain whose control document was never read or is corrupt is degraded',
     ['unheard', 'degraded'],
     ['corrupt', 'degraded'],
   ] as const) {
-    const status = statusOf({
-      domain: 'goods',
-      engineKind: 'fake',
-      memory: createMemoryTier({ maxBytes: 1000, emptyMaxBytes: 100 }),
-      ...figures('closed'),
-      controlStanding: () => standing,
-      health: { reachable: () => [true] },
-    });
+    const status = statusWith({ controlStanding: () => standing });
     assert.deepEqual([status.state, status.controlStanding], [state, standing]);
   }
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, harness, pageOf, transcript } from './harness.ts';
+import { type Harness, harness, held, holding, pageOf, transcript } from './harness.ts';
 
 test('a store that is down, slow or full causes a miss with its reason, and no error', async (t) => {
   const { search, explain, store, prepare } = harness(t);
@@ -17,12 +17,9 @@ test('a store that is down, slow or full causes a miss with its reason, and no e
 });
 
 test('a late store reply ends the load while the engine has not started', async (t) => {
-  const { search, sibling, engine, store, prepare } = harness(t, { maxConcurrent: 1 });
-  await search.search(prepare('диван'));
-  await idle();
+  const { sibling, engine, store, prepare } = await holding(t, 0, { maxConcurrent: 1 });
   const restarted = sibling();
-  const busy = Promise.withResolvers<void>();
-  engine.answer = async (text) => busy.promise.then(() => pageOf(text));
+  const release = held({ engine });
   const holder = restarted.search(prepare('занято'));
   await idle();
   const late = Promise.withResolvers<Buffer | undefined>();
@@ -31,7 +28,7 @@ test('a late store reply ends the load while the engine has not started', async 
   await idle();
   late.resolve(store.value(prepare('диван').storeName));
   assert.equal((await waiting).outcome, 'hit-l2');
-  busy.resolve();
+  release();
   await holder;
   await idle();
   assert.deepEqual(engine.asked, ['диван', 'занято']);
@@ -39,9 +36,7 @@ test('a late store reply ends the load while the engine has not started', async 
 });
 
 test('a late store reply answers after the engine refused at once', async (t) => {
-  const { search, sibling, engine, store, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
+  const { sibling, engine, store, prepare } = await holding(t, 0);
   const restarted = sibling();
   engine.answer = async () => Promise.reject(new SearchError('engine-unavailable', 'down'));
   for (let i = 0; i < 8; i += 1) await restarted.search(prepare(`нет ${i}`)).catch(() => undefined);
@@ -72,16 +67,13 @@ test('a refusal waits only a moment for a store that stays silent', async (t) =>
 });
 
 test('a stale entry that arrived late is served when the engine fails', async (t) => {
-  const { search, sibling, engine, store, clock, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
-  clock.advance(200_000);
+  const { sibling, engine, store, prepare, ask } = await holding(t, 200_000);
   const restarted = sibling();
   const failing = Promise.withResolvers<never>();
   engine.answer = async () => failing.promise;
   const late = Promise.withResolvers<Buffer | undefined>();
   store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
-  const waiting = restarted.search(prepare('диван'));
+  const waiting = ask(restarted);
   await idle();
   late.resolve(store.value(prepare('диван').storeName));
   await idle();
@@ -90,9 +82,7 @@ test('a stale entry that arrived late is served when the engine fails', async (t
 });
 
 test('values that are not entries are misses with a reason, and are overwritten', async (t) => {
-  const { search, sibling, store, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
+  const { sibling, store, prepare } = await holding(t, 0);
   const name = prepare('диван').storeName;
   const newer = Buffer.from(store.value(name) ?? '');
   newer[2] = 9;
@@ -113,9 +103,7 @@ test('values that are not entries are misses with a reason, and are overwritten'
 });
 
 test('an entry of another search under our name is never an answer', async (t) => {
-  const { search, sibling, store, prepare } = harness(t);
-  await search.search(prepare('диван'));
-  await idle();
+  const { sibling, store, prepare } = await holding(t, 0);
   await store.write(prepare('стол').storeName, store.value(prepare('диван').storeName) ?? Buffer.alloc(0), 600_000);
   const answer = await sibling().search(prepare('стол'));
   assert.deepEqual([answer.outcome, answer.reason], ['engine', 'corrupt']);
@@ -124,9 +112,7 @@ test('an entry of another search under our name is never an answer', async (t) =
 
 /** A harness whose store holds a page for `диван` and is slow from now on: the test sends the reply. */
 async function slowStore(t: TestContext): Promise<Harness & { readonly reply: () => void }> {
-  const made = harness(t);
-  await made.search.search(made.prepare('диван'));
-  await idle();
+  const made = await holding(t, 0);
   const late = Promise.withResolvers<Buffer | undefined>();
   made.store.meet({ kind: 'fault', fault: 'store-slow', late: late.promise });
   const reply = (): void => late.resolve(made.store.value(made.prepare('диван').storeName));

@@ -4,7 +4,7 @@ import { SearchError } from '../../src/resilience/search-error.ts';
 import { faultOf, formatTraceparent, parseTraceparent, untilSettled } from '../../src/search/trace.ts';
 import { createTraceRecorder, type RecordedSpan } from '../../src/search/trace-recorder.ts';
 import { idle } from '../fakes/idle.ts';
-import { type Harness, harness, pageOf } from './harness.ts';
+import { type Harness, harness, held } from './harness.ts';
 
 /** Runs one search and gives its spans, each with the names of those above it. */
 async function traced({ search, clock }: Pick<Harness, 'search' | 'clock'>, prepared: ReturnType<Harness['prepare']>) {
@@ -49,16 +49,12 @@ test('a hit of L1 and a hit of L2 have the span of their tier, with the bytes it
 
 test('a search that joins the load of another one links to it and has no engine call of its own', async (t) => {
   const own = harness(t);
-  const gate = Promise.withResolvers<void>();
-  own.engine.answer = async (text) => {
-    await gate.promise;
-    return pageOf(text);
-  };
+  const release = held(own);
   const first = traced(own, own.prepare('диван'));
   await idle();
   const second = traced(own, own.prepare('диван'));
   await idle();
-  gate.resolve();
+  release();
   assert.equal((await first).filter(({ stage }) => stage === 'engine').length, 1);
   const spans = await second;
   assert.equal(spans.filter(({ stage }) => stage === 'engine').length, 0);

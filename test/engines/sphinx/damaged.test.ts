@@ -175,8 +175,8 @@ const HANDSHAKES: Readonly<Record<string, { readonly greet?: Buffer; readonly we
 for (const [name, { greet, welcome }] of Object.entries(HANDSHAKES)) {
   test(`a damaged handshake ends its connection alone: ${name}`, async (t) => {
     const { ask, ended, connections } = await open(t, {
-      ...(greet !== undefined && { greet: () => greet }),
-      ...(welcome !== undefined && { welcome: () => welcome }),
+      greet: greet && (() => greet),
+      welcome: welcome && (() => welcome),
     });
     await assert.rejects(ask(), { reason: 'engine-unavailable' });
     await until('the end of the connection', () => ended().length === 1);

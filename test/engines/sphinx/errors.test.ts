@@ -4,64 +4,47 @@ import { engineErrorOf, isAgentFault } from '../../../src/engines/sphinx/errors.
 import { partialWarning } from '../../../src/engines/sphinx/rows.ts';
 import { type EngineReason, SearchError } from '../../../src/resilience/search-error.ts';
 
-interface Case {
-  readonly message: string;
-  readonly errno?: number;
-  readonly code?: string;
-  readonly means: EngineReason;
-}
+/** Messages of searchd 2.2.11, Manticore and mysql2, by what they mean. */
+const CASES: Readonly<Partial<Record<EngineReason, readonly (readonly [string, number?, string?])[]>>> = {
+  'engine-rejected': [
+    ["sphinxql: syntax error, unexpected $end near 'x'\0", 1064, 'ER_PARSE_ERROR'],
+    ["P01: syntax error, unexpected identifier near 'x'", 1064, 'ER_PARSE_ERROR'],
+    ["unknown local index 'nope' in search request\0", 1064],
+    ["unknown local table 'nope' in search request", 1064],
+    ["index a: no such filter attribute 'nope'\0", 1064],
+    ['query too complex, not enough stack (thread_stack=3151K or higher required)', 1064],
+    ['unknown command (code=22)', 1047, 'ER_UNKNOWN_COM_ERROR'],
+  ],
+  'engine-unavailable': [
+    ['index d: agent 127.0.0.1:17313: connect() timed out\0', 1064],
+    ['table d: agent search-2:9312: connection refused', 1064],
+    ['no enabled local indexes to search\0', 1064],
+    ['Server shutdown in progress', 1053, 'ER_SERVER_SHUTDOWN'],
+    ['Access denied for user', 1045, 'ER_ACCESS_DENIED_ERROR'],
+    ['Connection lost: The server closed the connection.', undefined, 'PROTOCOL_CONNECTION_LOST'],
+    ["Can't add new command when connection is in closed state"],
+    ['connect ECONNREFUSED 127.0.0.1:1', -111, 'ECONNREFUSED'],
+    ['read ECONNRESET', -104, 'ECONNRESET'],
+    ['write EPIPE', -32, 'EPIPE'],
+    ['getaddrinfo ENOTFOUND searchd', -3008, 'ENOTFOUND'],
+    ['', undefined, 'ECONNREFUSED'],
+  ],
+  'engine-overloaded': [
+    ['Too many connections', 1040, 'ER_CON_COUNT_ERROR'],
+    ['maxed out, dismissing client', 1047, 'ER_UNKNOWN_COM_ERROR'],
+  ],
+  'engine-timeout': [['Query inactivity timeout', undefined, 'PROTOCOL_SEQUENCE_TIMEOUT']],
+};
 
-/** Messages of searchd 2.2.11, Manticore and mysql2. */
-const CASES: readonly Case[] = [
-  {
-    message: "sphinxql: syntax error, unexpected $end near 'x'\0",
-    errno: 1064,
-    code: 'ER_PARSE_ERROR',
-    means: 'engine-rejected',
-  },
-  {
-    message: "P01: syntax error, unexpected identifier near 'x'",
-    errno: 1064,
-    code: 'ER_PARSE_ERROR',
-    means: 'engine-rejected',
-  },
-  { message: "unknown local index 'nope' in search request\0", errno: 1064, means: 'engine-rejected' },
-  { message: "unknown local table 'nope' in search request", errno: 1064, means: 'engine-rejected' },
-  { message: "index a: no such filter attribute 'nope'\0", errno: 1064, means: 'engine-rejected' },
-  {
-    message: 'query too complex, not enough stack (thread_stack=3151K or higher required)',
-    errno: 1064,
-    means: 'engine-rejected',
-  },
-  { message: 'unknown command (code=22)', errno: 1047, code: 'ER_UNKNOWN_COM_ERROR', means: 'engine-rejected' },
-  { message: 'index d: agent 127.0.0.1:17313: connect() timed out\0', errno: 1064, means: 'engine-unavailable' },
-  { message: 'table d: agent search-2:9312: connection refused', errno: 1064, means: 'engine-unavailable' },
-  { message: 'no enabled local indexes to search\0', errno: 1064, means: 'engine-unavailable' },
-  { message: 'Too many connections', errno: 1040, code: 'ER_CON_COUNT_ERROR', means: 'engine-overloaded' },
-  { message: 'maxed out, dismissing client', errno: 1047, code: 'ER_UNKNOWN_COM_ERROR', means: 'engine-overloaded' },
-  { message: 'Server shutdown in progress', errno: 1053, code: 'ER_SERVER_SHUTDOWN', means: 'engine-unavailable' },
-  { message: 'Access denied for user', errno: 1045, code: 'ER_ACCESS_DENIED_ERROR', means: 'engine-unavailable' },
-  {
-    message: 'Connection lost: The server closed the connection.',
-    code: 'PROTOCOL_CONNECTION_LOST',
-    means: 'engine-unavailable',
-  },
-  { message: "Can't add new command when connection is in closed state", means: 'engine-unavailable' },
-  { message: 'connect ECONNREFUSED 127.0.0.1:1', errno: -111, code: 'ECONNREFUSED', means: 'engine-unavailable' },
-  { message: 'read ECONNRESET', errno: -104, code: 'ECONNRESET', means: 'engine-unavailable' },
-  { message: 'write EPIPE', errno: -32, code: 'EPIPE', means: 'engine-unavailable' },
-  { message: 'getaddrinfo ENOTFOUND searchd', errno: -3008, code: 'ENOTFOUND', means: 'engine-unavailable' },
-  { message: '', code: 'ECONNREFUSED', means: 'engine-unavailable' },
-  { message: 'Query inactivity timeout', code: 'PROTOCOL_SEQUENCE_TIMEOUT', means: 'engine-timeout' },
-];
-
-for (const { means, message, ...rest } of CASES) {
-  it(`${JSON.stringify(message || rest.code)} is ${means}`, () => {
-    const error = engineErrorOf(Object.assign(new Error(message), rest));
-    assert.ok(error instanceof SearchError);
-    assert.equal(error.reason, means);
-    assert.ok(error.message !== '' && !error.message.includes('\0'));
-  });
+for (const [means, cases] of Object.entries(CASES)) {
+  for (const [message, errno, code] of cases) {
+    it(`${JSON.stringify(message || code)} is ${means}`, () => {
+      const error = engineErrorOf(Object.assign(new Error(message), { errno, code }));
+      assert.ok(error instanceof SearchError);
+      assert.equal(error.reason, means);
+      assert.ok(error.message !== '' && !error.message.includes('\0'));
+    });
+  }
 }
 
 it('a SearchError is returned unchanged', () => {

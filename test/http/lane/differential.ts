@@ -250,14 +250,7 @@ async function main({ number, text, has }: ParsedArguments): Promise<number> {
   const folder = text('folder');
   const streams = number('streams', range) ?? (folder === undefined ? DEFAULT_STREAMS : range.most);
   const lane = has('without-lane') ? 'off' : 'auto';
-  const result = await runDifferential({
-    streams,
-    seed,
-    first,
-    maxDifferences,
-    lane,
-    ...(folder !== undefined && { folder }),
-  });
+  const result = await runDifferential({ streams, seed, first, maxDifferences, lane, folder });
   for (const difference of result.differences) console.log(`\n${difference}`);
   console.log(summaryOf(result));
   return result.differences.length === 0 ? EXIT.passed : EXIT.failed;

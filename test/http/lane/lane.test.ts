@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { PROXY_HEADS } from '../../../loadtest/traffic/proxy-heads.ts';
 import { createHeadReader } from '../../../src/http/lane/head.ts';
@@ -9,45 +9,34 @@ import { createLane } from '../../../src/http/lane/lane.ts';
 import type { LaneReply } from '../../../src/http/lane/reply.ts';
 import { idle } from '../../fakes/idle.ts';
 import { until } from '../../until.ts';
-import { listeningServer, parseAnswer } from '../harness.ts';
+import { countedOf, held, listeningServer, openClient, parseAnswer } from '../harness.ts';
 
 const search = (word: string, fields = ''): string => `GET /search?q=${word} HTTP/1.1\r\nHost: t\r\n${fields}\r\n`;
 
-interface Client {
-  readonly socket: Socket;
-  readonly text: () => string;
-  /** The queries of the pages received, in order. */
-  readonly pages: () => readonly string[];
-  readonly send: (bytes: string) => void;
-}
-
-function open(context: TestContext, port: number): Client {
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true }).on('error', () => {});
-  context.after(() => socket.destroy());
-  let text = '';
-  socket.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk;
-  });
-  const pages = () => [...text.matchAll(/"query":"(\w+)"/g)].map(([, word]) => word ?? '');
-  return { socket, text: () => text, pages, send: (bytes) => void socket.write(bytes) };
+/** A client that sends, and reads the queries of the pages received, in order. */
+function open(context: TestContext, port: number) {
+  const { socket, text } = openClient(context, port);
+  const pages = () => [...text().matchAll(/"query":"(\w+)"/g)].map(([, word]) => word ?? '');
+  /** Sends the bytes, and waits for one more answer. */
+  const ask = async (bytes: string): Promise<void> => {
+    const before = text().split('HTTP/1.1 ').length;
+    socket.write(bytes);
+    await until('it is answered', () => text().split('HTTP/1.1 ').length > before && /[}\n]$/.test(text()));
+  };
+  return { socket, text, pages, ask, send: (bytes: string) => void socket.write(bytes) };
 }
 
 test('searches and health checks stay in the lane; anything else leaves it with its connection', async (context) => {
   const { port, server, events } = await listeningServer(context);
   const status = () => server.lane?.status();
   const client = open(context, port);
-  for (const word of ['hit', 'other', 'hit']) {
-    const before = client.pages().length;
-    client.send(search(word));
-    await until('it is answered', () => client.pages().length > before);
-  }
-  client.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
-  await until('it is answered', () => client.text().endsWith('{"status":"ok"}'));
+  for (const word of ['hit', 'other', 'hit']) await client.ask(search(word));
+  await client.ask('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
+  assert.ok(client.text().endsWith('{"status":"ok"}'));
   assert.deepEqual(status(), { connections: 1, handedOver: 0, searches: 3 });
   client.send(search('away', 'Expect: 100-continue\r\n'));
   await until('it is answered', () => client.pages().includes('away'));
-  client.send(search('later'));
-  await until('it is answered', () => client.pages().includes('later'));
+  await client.ask(search('later'));
   assert.deepEqual(status(), { connections: 0, handedOver: 1, searches: 3 });
   assert.deepEqual(client.pages(), ['hit', 'other', 'hit', 'away', 'later']);
   assert.equal(events.length, 5);
@@ -56,12 +45,10 @@ test('searches and health checks stay in the lane; anything else leaves it with 
 test('heads of proxies, tracing clients, browsers and crawlers stay in the lane; a token in one is counted as ignored', async (context) => {
   const { port, server, tokens } = await listeningServer(context);
   const client = open(context, port);
-  for (const head of Object.values(PROXY_HEADS)) {
-    const before = client.pages().length;
-    client.send(search('hit', head.map(([name, value]) => `${name}: ${value}\r\n`).join('')));
-    await until('it is answered', () => client.pages().length > before);
-  }
+  for (const head of Object.values(PROXY_HEADS))
+    await client.ask(search('hit', head.map(([name, value]) => `${name}: ${value}\r\n`).join('')));
   const searches = Object.keys(PROXY_HEADS).length;
+  assert.equal(client.pages().length, searches);
   assert.deepEqual(server.lane?.status(), { connections: 1, handedOver: 0, searches });
   assert.deepEqual(
     tokens.map(({ listener, result }) => [listener, result]),
@@ -72,11 +59,8 @@ test('heads of proxies, tracing clients, browsers and crawlers stay in the lane;
 test('a header that is part of the key is read in the lane, and joined with a second one as Node does it', async (context) => {
   const { port, server, search: fake } = await listeningServer(context);
   const client = open(context, port);
-  for (const fields of ['X-Variant: a', 'X-Variant: b', 'x-variant: b', 'X-Variant: a\r\nX-Variant: b']) {
-    const before = client.text().split('HTTP/1.1 ').length;
-    client.send(`GET /search?domain=auto&q=hit HTTP/1.1\r\nHost: t\r\n${fields}\r\n\r\n`);
-    await until('it is answered', () => client.text().split('HTTP/1.1 ').length > before);
-  }
+  for (const fields of ['X-Variant: a', 'X-Variant: b', 'x-variant: b', 'X-Variant: a\r\nX-Variant: b'])
+    await client.ask(`GET /search?domain=auto&q=hit HTTP/1.1\r\nHost: t\r\n${fields}\r\n\r\n`);
   assert.deepEqual(server.lane?.status().searches, 4);
   assert.deepEqual(
     [...client.text().matchAll(/cache-status: serpcache-l1; (\w+)/g)].map(([, what]) => what),
@@ -89,17 +73,15 @@ test('a header that is part of the key is read in the lane, and joined with a se
 test('without a lane Node gets every connection', async (context) => {
   const { port, server } = await listeningServer(context, { lane: 'off' });
   const client = open(context, port);
-  client.send(search('hit'));
-  await until('it is answered', () => client.pages().length === 1);
-  assert.equal(server.lane, undefined);
+  await client.ask(search('hit'));
+  assert.deepEqual([client.pages(), server.lane], [['hit'], undefined]);
 });
 
 test('requests that arrive while an answer is pending are answered after it, in order', async (context) => {
   const { port, search: fake, server } = await listeningServer(context);
   const accepted: Socket[] = [];
   server.app.server.on('connection', (socket) => accepted.push(socket));
-  const gate = Promise.withResolvers<void>();
-  fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
+  const release = held(fake);
   const client = open(context, port);
   client.send(search('a') + search('b'));
   await until('the first is asked', () => fake.asked.single.length === 1);
@@ -108,7 +90,7 @@ test('requests that arrive while an answer is pending are answered after it, in 
   await until('all bytes are read', () => accepted[0]?.bytesRead === client.socket.bytesWritten);
   await idle();
   assert.equal(fake.asked.single.length, 1, 'nothing else of the connection is asked meanwhile');
-  gate.resolve();
+  release();
   await once(client.socket, 'close');
   assert.deepEqual(client.pages().slice(0, 2), ['a', 'b']);
   assert.equal(server.lane?.status().handedOver, 1);
@@ -116,23 +98,16 @@ test('requests that arrive while an answer is pending are answered after it, in 
 
 test('a client that goes while its answer is pending is counted, and its search is not sent', async (context) => {
   const { port, search: fake, events, server } = await listeningServer(context);
-  const gate = Promise.withResolvers<void>();
-  fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
+  const release = held(fake);
   const [gone, half] = [open(context, port), open(context, port)];
   for (const client of [gone, half]) client.send(search('slow'));
   await until('both are asked', () => fake.asked.single.length === 2);
   gone.socket.destroy();
   half.socket.end();
   await until('both are noticed', () => server.lane?.status().connections === 0);
-  gate.resolve();
+  release();
   await until('both are counted', () => events.length === 2);
-  assert.deepEqual(
-    events.map(({ outcome, status }) => [outcome, status]),
-    [
-      ['aborted', 499],
-      ['aborted', 499],
-    ],
-  );
+  assert.deepEqual(countedOf(events), ['aborted 499 goods', 'aborted 499 goods']);
   assert.equal(half.text(), '');
 });
 
@@ -168,15 +143,14 @@ test('the bytes that wait for slow clients count against the limit, and the conn
 
 test('closing answers what is pending with Connection: close, and closes idle connections', async (context) => {
   const { port, search: fake, server } = await listeningServer(context, { drainMs: 600_000 });
-  const gate = Promise.withResolvers<void>();
-  fake.answer = (prepared) => gate.promise.then(() => fake.computed(prepared));
+  const release = held(fake);
   const [idle, busy] = [open(context, port), open(context, port)];
   idle.send('GET /healthz HTTP/1.1\r\nHost: t\r\n\r\n');
   busy.send(search('slow'));
   await until('both were read', () => idle.text() !== '' && fake.asked.single.length === 1);
   const closing = server.close();
   await once(idle.socket, 'close');
-  gate.resolve();
+  release();
   await once(busy.socket, 'close');
   assert.deepEqual([parseAnswer(busy.text()).headers['connection'], busy.pages()], ['close', ['slow']]);
   assert.deepEqual(await closing, { cut: 0 });

@@ -3,26 +3,7 @@ import type { Random } from '../../../loadtest/random.ts';
 type Mutation = (random: Random, text: string) => string;
 
 /** Bytes that parsers read in different ways. */
-const SPECIAL = [
-  '\r',
-  '\n',
-  '\0',
-  '\t',
-  ' ',
-  ':',
-  ',',
-  '\x0b',
-  '\x0c',
-  '\x7f',
-  '\x80',
-  '\xa0',
-  '\xff',
-  '?',
-  '#',
-  '%',
-  '"',
-  '\\',
-];
+const SPECIAL = [...'\r\n\0\t :,\x0b\x0c\x7f\x80\xa0\xff?#%"\\'];
 
 /** Changes 1 to 3 places of the text of a request. */
 export function mutated(random: Random, text: string): string {
@@ -61,51 +42,9 @@ const MUTATIONS: readonly Mutation[] = [
   (random, text) =>
     eachOf(random, text, /[A-Za-z-]+(?=:)/g, random.pick(['', 'Host', 'Content-Length', 'X_Y', 'Hos', '(x)'])),
   (random, text) => eachOf(random, text, /[A-Za-z-]+(?=:)/g, (name) => nearName(random, name)),
-  (random, text) =>
-    eachOf(
-      random,
-      text,
-      /^(?:GET|HEAD)/g,
-      random.pick(['get', 'Get', 'GEt', 'GE T', 'PUT', 'HEADS', 'QUERY', 'SOURCE']),
-    ),
-  (random, text) =>
-    eachOf(
-      random,
-      text,
-      /HTTP\/1\.1/g,
-      random.pick([
-        'HTTP/1.0',
-        'HTTP/1.2',
-        'HTTP/0.9',
-        'HTTP/1.10',
-        'HTTP/01.1',
-        'http/1.1',
-        'HTTP/2.0',
-        'HTTP/11',
-        'ICE/1.0',
-        'RTSP/1.1',
-        '',
-      ]),
-    ),
-  (random, text) =>
-    eachOf(
-      random,
-      text,
-      /\/search/g,
-      random.pick([
-        '/Search',
-        '/search/',
-        '/search;x',
-        'search',
-        '//search',
-        '/search\\',
-        '/./search',
-        '/x/../search',
-        '/sea%72ch',
-        'http://u@t/search',
-        '/search%20',
-      ]),
-    ),
+  (random, text) => eachOf(random, text, /^(?:GET|HEAD)/g, random.pick(METHODS)),
+  (random, text) => eachOf(random, text, /HTTP\/1\.1/g, random.pick(VERSIONS)),
+  (random, text) => eachOf(random, text, /\/search/g, random.pick(PATHS)),
   // Lines.
   (random, text) => withLine(random, text, (line) => [line, line]),
   (random, text) => withLine(random, text, () => []),
@@ -115,57 +54,58 @@ const MUTATIONS: readonly Mutation[] = [
   (random, text) => text.slice(0, place(random, text)),
 ];
 
+const METHODS = ['get', 'Get', 'GEt', 'GE T', 'PUT', 'HEADS', 'QUERY', 'SOURCE'];
+const VERSIONS = [
+  ...['HTTP/1.0', 'HTTP/1.2', 'HTTP/0.9', 'HTTP/1.10', 'HTTP/01.1', 'http/1.1', 'HTTP/2.0', 'HTTP/11', 'ICE/1.0'],
+  ...['RTSP/1.1', ''],
+];
+const PATHS = [
+  ...['/Search', '/search/', '/search;x', 'search', '//search', '/search\\', '/./search', '/x/../search'],
+  ...['/sea%72ch', 'http://u@t/search', '/search%20'],
+];
+
 /** Lines that lead to another framing, another answer or none. */
 const LINES = [
-  ...[
-    'Content-Length: 0',
-    'Content-Length: 5',
-    'Content-Length: 5\r\nContent-Length: 5',
-    'Content-Length:',
-    'content-length: 1 2',
-  ],
-  ...['Transfer-Encoding: chunked', 'Transfer-Encoding : chunked', 'Transfer-Encoding: xchunked', 'TE: trailers'],
-  ...[
-    'Connection: close',
-    'Connection: keep-alive',
-    'Connection: keep-alive\r\nConnection: close',
-    'Connection: upgrade',
-  ],
-  ...[
-    'Host: t',
-    'Host: other',
-    'Host:',
-    'host : t',
-    'Expect: 100-continue',
-    'Expect: x',
-    'Upgrade: h2c',
-    'X-Variant: b',
-  ],
-  ...[
-    'X-Request-Id: twice',
-    'Cookie: b=2',
-    'If-None-Match: *',
-    'If-None-Match: "x"',
-    'Accept-Encoding: gzip',
-    'X-Forwarded-For: 1.2.3.4',
-  ],
-  ...[
-    'traceparent: x',
-    'Range: bytes=0-1',
-    'If-Modified-Since: Thu, 01 Jan 2099 00:00:00 GMT',
-    'If-Match: "x"',
-    'Authorization: Bearer x',
-  ],
-  ...[
-    'X-Http-Method-Override: POST',
-    'Referer: \xd0\xba',
-    'User-Agent: \0',
-    ': empty',
-    'NoColon',
-    ' Leading: space',
-    'A\xc3\xa9: 1',
-    'Keep-Alive: timeout=1',
-  ],
+  'Content-Length: 0',
+  'Content-Length: 5',
+  'Content-Length: 5\r\nContent-Length: 5',
+  'Content-Length:',
+  'content-length: 1 2',
+  'Transfer-Encoding: chunked',
+  'Transfer-Encoding : chunked',
+  'Transfer-Encoding: xchunked',
+  'TE: trailers',
+  'Connection: close',
+  'Connection: keep-alive',
+  'Connection: keep-alive\r\nConnection: close',
+  'Connection: upgrade',
+  'Host: t',
+  'Host: other',
+  'Host:',
+  'host : t',
+  'Expect: 100-continue',
+  'Expect: x',
+  'Upgrade: h2c',
+  'X-Variant: b',
+  'X-Request-Id: twice',
+  'Cookie: b=2',
+  'If-None-Match: *',
+  'If-None-Match: "x"',
+  'Accept-Encoding: gzip',
+  'X-Forwarded-For: 1.2.3.4',
+  'traceparent: x',
+  'Range: bytes=0-1',
+  'If-Modified-Since: Thu, 01 Jan 2099 00:00:00 GMT',
+  'If-Match: "x"',
+  'Authorization: Bearer x',
+  'X-Http-Method-Override: POST',
+  'Referer: \xd0\xba',
+  'User-Agent: \0',
+  ': empty',
+  'NoColon',
+  ' Leading: space',
+  'A\xc3\xa9: 1',
+  'Keep-Alive: timeout=1',
 ];
 
 /** A name that differs in one letter or only in bit 5, which tells the case of letters. */

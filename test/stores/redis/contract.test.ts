@@ -72,9 +72,7 @@ function portsOver<S extends RedisStack>(
       return {
         store: first,
         owners: addresses,
-        ...(owners > 1 && {
-          keySlot: async (key: string) => Number(await nodes[0]?.command('CLUSTER', 'KEYSLOT', key)),
-        }),
+        keySlot: owners > 1 ? async (key) => Number(await nodes[0]?.command('CLUSTER', 'KEYSLOT', key)) : undefined,
         async stall() {
           await Promise.all(nodes.map((node) => node.pause()));
           return () => {

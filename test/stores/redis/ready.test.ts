@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, mock, type TestContext, test } from 'node:test';
 import { startRespProxy } from '../../../loadtest/fault-proxy/resp-proxy.ts';
@@ -9,6 +7,7 @@ import { startCluster, startStandalone } from '../../../loadtest/stack/redis.ts'
 import { readOnce, type StoreReason } from '../../../src/cache/store.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import { storeReasonOf } from '../../../src/stores/redis/errors.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import {
@@ -70,25 +69,15 @@ describe('a server that refuses INFO and CLIENT is ready', { concurrency: true }
     const end = { last: Buffer.alloc(0), end: 'reset' } as const;
     proxy.answer(([name]) => (/^(info|client)$/i.test(String(name)) ? end : undefined));
     await serves(t, settings);
-    for (const reply of [
-      '$-1\r\n',
-      '*-1\r\n',
-      ':1\r\n',
-      '*0\r\n',
-      '+OK\r\n',
-      '-unsupported command\r\n',
-      '-PERM no\r\n',
-    ]) {
-      proxy.answer(([name]) => (/^info$/i.test(String(name)) ? Buffer.from(reply) : undefined));
+    for (const reply of ['$-1', '*-1', ':1', '*0', '+OK', '-unsupported command', '-PERM no']) {
+      proxy.answer(([name]) => (/^info$/i.test(String(name)) ? Buffer.from(`${reply}\r\n`) : undefined));
       await serves(t, settings);
     }
   });
 });
 
 test('a Unix socket is a store, for searches and for the doctor', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-socket-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
-  const path = join(directory, 'redis.sock');
+  const path = join(temporaryFolder(t), 'redis.sock');
   const settings = { kind: 'standalone', nodes: [{ path }], database: 3, ...CONNECTION } as const;
   const { store, events } = openedFor(t, settings);
   await until('the reason', () => events.some((event) => event.kind === 'connection' && event.reason === 'refused'));

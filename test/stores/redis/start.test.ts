@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RedisStack, startCluster, startSentinel, startStandalone } from '../../../loadtest/stack/redis.ts';
@@ -10,6 +7,7 @@ import { leaseNames } from '../../../src/cache/lease.ts';
 import { readOnce, type Store } from '../../../src/cache/store.ts';
 import type { HostPort } from '../../../src/schema/units.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import {
@@ -120,8 +118,7 @@ describe('a store that starts', { concurrency: true }, () => {
 const NAME = 'sc1:goods:{loaded}';
 
 test('a server that loads its data is down, never empty, and serves as soon as it has loaded', async (t) => {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-loading-'));
-  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder(t);
   const [port = 0] = await freePorts(1);
   // 25,000 keys with a sleep of 40 µs each take more than a second. The server serves its clients every few KB.
   const config = ['enable-debug-command local', 'key-load-delay 40', 'loading-process-events-interval-bytes 1024'];
