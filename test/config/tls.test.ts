@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { settingsWarnings } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
+import { temporaryFolder } from '../folder.ts';
 import { faultsOf, goods, load as loadYaml } from './harness.ts';
 
-let directory = '';
+const directory = temporaryFolder({ after });
 let files: Readonly<Record<string, string>> = {};
 before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'serpcache-config-'));
   const { ca, certFile, keyFile } = await makeCertificates(directory);
   files = {
     '/srv/tls/ca.pem': ca,
@@ -21,7 +20,6 @@ before(async () => {
     '/etc/other.pem': readFileSync(join(directory, 'ca.key'), 'utf8'),
   };
 });
-after(() => rmSync(directory, { recursive: true, force: true }));
 
 const pems = () => ({ ca: files['/srv/tls/ca.pem'], cert: files['/etc/c.pem'], key: files['/etc/k.pem'] });
 

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { keepJournals } from '../../../loadtest/runner/drill-journals.ts';
+import { temporaryFolder } from '../../folder.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-journals-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 
 interface Admin {
   readonly url: string;

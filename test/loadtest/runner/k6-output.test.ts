@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { EVENT_MARK } from '../../../loadtest/k6/kit/event.ts';
 import { eventsIn, secondsOf } from '../../../loadtest/runner/k6-output.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { plain } from '../../plain.ts';
 
 /** From k6 1.8.1 and a server that answered every fourth request with 500 after 80 ms; one VU, 30 requests a second. */
@@ -44,8 +44,7 @@ test('a second without a search has no latency', () => {
   }
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-events-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 
 function line(event: unknown): string {
   return `${EVENT_MARK}${JSON.stringify(event)}`;

@@ -16,6 +16,7 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { createAudit } from '../../../src/operations/audit/audit.ts';
 import { idle } from '../../fakes/idle.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { until } from '../../until.ts';
 import { createHarness, entry, newest, RETRY_MS, UNROTATED } from './harness.ts';
 
@@ -79,8 +80,7 @@ test('half a line at the end of the file does not become part of the next line',
 });
 
 test('while the file cannot be written all lines are in the log, some wait, and the fault is logged once', async (context) => {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder(context);
   const blocked = join(directory, 'file');
   writeFileSync(blocked, 'a file where the directory should be');
   const { audit, lines, file } = createHarness(context, { file: join(blocked, 'audit.ndjson'), maxWaitingBytes: 1000 });
