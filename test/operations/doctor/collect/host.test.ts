@@ -270,7 +270,3 @@ test('of a host with very many servers the first 64 are kept', async (t) => {
   const files = Array.from({ length: 70 }, (_, at) => [`proc/${100 + at}/cmdline`, `redis-server *:${7000 + at}\0`]);
   assert.equal((await serversIn(temporaryFolder(t, Object.fromEntries(files)))).length, 64);
 });
-
-test('without /proc there are no servers', async (t) => {
-  assert.deepEqual(await serversIn(temporaryFolder(t, {})), []);
-});

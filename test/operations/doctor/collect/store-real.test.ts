@@ -6,28 +6,12 @@ import { createKeySampler } from '../../../../src/operations/doctor/collect/stor
 import type { Figure, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import type { RedisSettings } from '../../../../src/stores/redis/connection.ts';
-import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
 import { clusterOf, sentinelOf, standaloneOf } from '../../../stores/redis/harness.ts';
-
-function probeOf(t: TestContext, settings: RedisSettings) {
-  const facts = { name: 'store of goods', domains: ['goods'], kind: settings.kind, isCache: true };
-  const probe = createRedisProbe({
-    settings,
-    facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
-    clock: systemClock,
-    random: Math.random,
-  });
-  t.after(() => probe.close());
-  return probe;
-}
+import { realProbe, told } from '../harness.ts';
 
 async function nodesOf(t: TestContext, settings: RedisSettings): Promise<readonly NodeFacts[]> {
-  const { nodes } = await createStoreCollector({ probe: probeOf(t, settings), clock: systemClock }).read('full');
+  const { nodes } = await createStoreCollector({ probe: realProbe(t, settings), clock: systemClock }).read('full');
   return told(nodes);
-}
-
-function told<T>(part: Figure<T>): T {
-  return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
 const SECRET = 'only-for-this-test';
@@ -102,7 +86,7 @@ describe('the keys of a real store', () => {
     const server = stack?.nodes[0];
     assert.ok(stack && server);
     await server.command('FLUSHALL');
-    const probe = probeOf(t, standaloneOf(stack));
+    const probe = realProbe(t, standaloneOf(stack));
     const sampler = createKeySampler({ askMany: (commands) => probe.askMany(server.address, commands) });
     return { server, sample: async () => told(await sampler.sample()) };
   };

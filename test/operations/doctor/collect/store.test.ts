@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CONFIG_NAMES, COST_MS, createStoreCollector } from '../../../../src/operations/doctor/collect/store.ts';
-import type { Figure, NodeFacts, Snapshot } from '../../../../src/operations/doctor/facts.ts';
+import type { NodeFacts, Snapshot } from '../../../../src/operations/doctor/facts.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
+import { told } from '../harness.ts';
 import {
   ADDRESS,
   createRecordedProbe,
@@ -29,10 +30,6 @@ function over(server: RecordedServer | undefined, { tookMs = 0 }: { readonly too
   };
   const count = (name: string): number => recorded.sent(ADDRESS).filter((sent) => sent === name).length;
   return { ...recorded, clock, collector, node, look, count };
-}
-
-function told<T>(part: Figure<T>): T {
-  return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
 function reason(part: object): string {
