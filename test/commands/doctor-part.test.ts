@@ -5,6 +5,7 @@ import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
 import type { HostFacts } from '../../src/operations/doctor/facts.ts';
 import { diagnose } from '../../src/operations/doctor/judge.ts';
 import { engineWith, hostWith, nodeWith, seriesOf, storeWith, TBF, WALL_MS } from '../operations/doctor/harness.ts';
+import { pluck } from '../pluck.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 
@@ -30,10 +31,7 @@ test('a part has full readings, in their order, and looks no names up', async ()
     return Promise.resolve(hostWith({ role: 'part', wallMs: asked.length }));
   }, 1);
   assert.deepEqual(asked, Array(4).fill(['full', []]));
-  assert.deepEqual(
-    part.snapshots.map(({ wallMs }) => wallMs),
-    [1, 2, 3, 4],
-  );
+  assert.deepEqual(pluck(part.snapshots, 'wallMs'), [1, 2, 3, 4]);
 });
 
 test('a host with every figure is accepted', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { assertNone, rowsOf } from '../pluck.ts';
 import { LOW_CONTRAST, tabTo } from './browser.ts';
 import { describeConsole, giveToken, TOKEN, textOf, waitForText } from './console-harness.ts';
 
@@ -84,10 +85,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.click('.abort');
     await waitForText(page, '.banner', 'Aborted, and the cache restored');
     await page.waitForSelector('.strip', { state: 'detached' });
-    assert.deepEqual(
-      (await service().operations.drills.list()).drills.filter(({ running }) => running),
-      [],
-    );
+    assertNone((await service().operations.drills.list()).drills, ({ running }) => running);
     await page.click('.views a:has-text("Drills")');
     await waitForText(page, '.watch-head', 'aborted');
     await page.click('text=Open the report');
@@ -164,13 +162,10 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.click(send);
     await waitForText(page, '.shadow .feedback', 'main is the store of jobs');
     const asked = service().entries.filter(({ action }) => action.startsWith('cut-over'));
-    assert.deepEqual(
-      asked.map(({ action, reason }) => [action, reason]),
-      [
-        ['cut-over', 'incident 4711'],
-        ['cut-over-back', 'over'],
-      ],
-    );
+    assert.deepEqual(rowsOf(asked, 'action', 'reason'), [
+      ['cut-over', 'incident 4711'],
+      ['cut-over-back', 'over'],
+    ]);
     assert.deepEqual(complaints(), []);
   });
 

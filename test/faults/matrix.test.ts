@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { EXIT } from '../../src/commands/arguments.ts';
 import { temporaryFolder } from '../folder.ts';
+import { pluck } from '../pluck.ts';
 import { runMatrix } from './matrix.ts';
 import { BY_NAME, FAMILIES, select } from './registry.ts';
 import type { Row } from './row.ts';
@@ -46,11 +47,7 @@ describe('the fault matrix, four rows of it', () => {
     const output = `\n${lines.join('\n')}`;
     const found = (JSON.parse(readFileSync(jsonFile, 'utf8')) as { readonly rows: readonly Found[] }).rows;
     const kept = found.filter(({ name }) => name !== RED);
-    assert.deepEqual(
-      kept.map(({ name }) => name),
-      ROWS,
-      output,
-    );
+    assert.deepEqual(pluck(kept, 'name'), ROWS, output);
     for (const { outcome, tries } of kept) {
       const [{ harm = [], invalid = '' } = {}] = tries;
       assert.ok(outcome === 'green' || OF_A_SLOW_MACHINE.test(invalid), output);

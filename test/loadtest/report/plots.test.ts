@@ -7,6 +7,7 @@ import { runAnnotations } from '../../../loadtest/report/plot.ts';
 import { toHtml } from '../../../src/report/html.ts';
 import type { Panel } from '../../../src/report/plot/panel.ts';
 import { runOf } from '../../fakes/load-run.ts';
+import { pluck } from '../../pluck.ts';
 
 function panelOf(record: RunRecord, name: PlotName): Panel {
   const panel = runPlot(plotContext(record, judge(record)), name);
@@ -42,10 +43,7 @@ test('rates are summed over all processes', () => {
 test('bands show where a rate holds; a broken step has a mark, and a step that was not reached has no band', () => {
   const record = runOf({ breaksAt: 4, isAborted: true });
   const { bands } = runAnnotations(plotContext(record, judge(record)));
-  assert.deepEqual(
-    bands.map(({ name }) => name),
-    ['warm-up', 'x1', 'x2', 'x3', 'x4 ✕'],
-  );
+  assert.deepEqual(pluck(bands, 'name'), ['warm-up', 'x1', 'x2', 'x3', 'x4 ✕']);
   assert.deepEqual([bands[1]?.fromMs, bands[1]?.toMs], [28_000, 48_000]);
   assert.equal(bands.at(-1)?.toMs, 106_000);
 });

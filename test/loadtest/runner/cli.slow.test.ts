@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { temporaryFolder } from '../../folder.ts';
+import { assertNone } from '../../pluck.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', '..', 'loadtest', 'runner', 'cli.ts');
 const FAKE = join(import.meta.dirname, 'fake-k6.mjs');
@@ -96,9 +97,9 @@ test('without a summary there is no verdict', async () => {
   const { code, stderr, runs } = await call('silent');
   assert.equal(code, 3);
   assert.match(stderr, /left no summary[\s\S]*nobody answers there/);
-  assert.deepEqual(
-    runs.flatMap((run) => readdirSync(run)).filter((name) => name === 'run.json'),
-    [],
+  assertNone(
+    runs.flatMap((run) => readdirSync(run)),
+    (name) => name === 'run.json',
   );
 });
 

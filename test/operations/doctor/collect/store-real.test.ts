@@ -6,6 +6,7 @@ import { createKeySampler } from '../../../../src/operations/doctor/collect/stor
 import type { Figure, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import type { RedisSettings } from '../../../../src/stores/redis/connection.ts';
+import { pluck } from '../../../pluck.ts';
 import { clusterOf, sentinelOf, standaloneOf } from '../../../stores/redis/harness.ts';
 import { realProbe, told } from '../harness.ts';
 
@@ -59,10 +60,7 @@ describe('the figures of real stores', { concurrency: 3 }, () => {
     const stack = await startSentinel({ flavour: 'redis' });
     t.after(stack.stop);
     const nodes = await nodesOf(t, sentinelOf(stack));
-    assert.deepEqual(
-      nodes.map(({ role }) => role),
-      ['master', 'replica', 'sentinel', 'sentinel', 'sentinel'],
-    );
+    assert.deepEqual(pluck(nodes, 'role'), ['master', 'replica', 'sentinel', 'sentinel', 'sentinel']);
     const cluster = 'it is in no cluster';
     for (const facts of nodes) {
       if (facts.role === 'master') assert.deepEqual(missing(facts), { cluster });
