@@ -138,17 +138,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     service.runAt(SPEED);
     const resumed = await callCli(['drill', 'resume', id, '--reason', 'again', '--yes', ...at]);
     assert.equal(resumed.code, 0);
-    const again = await callCli([
-      'drill',
-      'resume',
-      id,
-      '--reason',
-      'again',
-      '--yes',
-      '--admin',
-      service.url,
-      '--detach',
-    ]);
+    const again = await callCli(['drill', 'resume', id, '--reason', 'again', '--yes', '--detach', ...at]);
     assert.equal(again.code, 0);
   });
 

@@ -5,45 +5,20 @@ import type { RunRecord } from '../../../loadtest/judge/record.ts';
 import { reportPage } from '../../../loadtest/report/page.ts';
 import { runText } from '../../../loadtest/report/print-run.ts';
 import { runOf } from '../../fakes/load-run.ts';
-import { assertNone } from '../../pluck.ts';
+import { testPage, textOf } from '../../report/page-tests.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun, SAMPLE_RUNS } from './sample-runs.ts';
 
 const MOST_BYTES = 400 * 1024;
+const FOREIGN = /<script|<iframe|<img|@import|url\(|javascript:|\son[a-z]+="/i;
 
 function pageOf(record: RunRecord): string {
   return reportPage({ record, judged: judge(record) });
 }
 
-/** The visible text, without tags; no-break spaces within figures become plain spaces. */
-function textOf(page: string): string {
-  const body = page.slice(page.indexOf('<body'));
-  const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
-  return spaced.replaceAll(/\s+/g, ' ').replaceAll('&#39;', "'");
-}
-
 suite('the report of any run', () => {
   for (const [name, sampleRun] of Object.entries(SAMPLE_RUNS)) {
-    const page = pageOf(sampleRun());
-
-    test(`${name}: is well-formed, and every reference points into the page`, () => {
-      assert.deepEqual(markupFaults(page), []);
-    });
-
-    test(`${name}: loads nothing from elsewhere and runs no script`, () => {
-      assert.doesNotMatch(page, /<script|<iframe|<img|@import|url\(|javascript:|\son[a-z]+="/i);
-      const references = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map((match) => match[1] ?? '');
-      assertNone(references, (one) => !one.startsWith('#') && one !== 'data:,');
-    });
-
-    test(`${name}: shows no NaN, Infinity or undefined`, () => {
-      const at = page.search(/NaN|Infinity|undefined|null|\[object/);
-      assert.equal(at, -1, page.slice(Math.max(0, at - 80), at + 60));
-    });
-
-    test(`${name}: is small enough to be sent by mail`, () => {
-      assert.ok(Buffer.byteLength(page) < MOST_BYTES, `${Buffer.byteLength(page)} bytes`);
-    });
+    testPage(name, pageOf(sampleRun()), { maxBytes: MOST_BYTES, foreign: FOREIGN });
   }
 });
 

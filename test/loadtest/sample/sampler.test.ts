@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { createSampler, createThinned } from '../../../loadtest/sample/sampler.ts';
+import { listening } from '../../http-listener.ts';
 import { plain } from '../../plain.ts';
 import { pluck, rowsOf } from '../../pluck.ts';
 import { until } from '../../until.ts';
@@ -138,15 +138,8 @@ test('a run longer than the maximum is thinned, and its sampling interval grows'
 });
 
 async function admin(context: TestContext, listener: RequestListener) {
-  const server = createServer(listener);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const name = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  return { name, url: `http://${name}` };
+  const url = await listening(context, listener);
+  return { name: new URL(url).host, url };
 }
 
 test('it never holds more than its maximum, and always the first and the newest item', () => {
