@@ -177,6 +177,12 @@ export async function assertWidensNothing(browser: TestBrowser, html: string): P
   await page.context().close();
 }
 
+/** Writes into a field of a form, and presses Enter. */
+export async function submit(page: Page, selector: string, text: string): Promise<void> {
+  await page.fill(selector, text);
+  await page.keyboard.press('Enter');
+}
+
 /** Presses Tab until the focused element matches. */
 export async function tabTo(page: Page, selector: string): Promise<void> {
   for (let presses = 0; presses < 150; presses += 1) {

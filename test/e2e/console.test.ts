@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { assertNone, rowsOf } from '../pluck.ts';
-import { LOW_CONTRAST, tabTo } from './browser.ts';
+import { LOW_CONTRAST, submit, tabTo } from './browser.ts';
 import { describeConsole, giveToken, TOKEN, textOf, waitForText } from './console-harness.ts';
 
 describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
@@ -100,8 +100,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.click('[data-action=halt]');
     await page.keyboard.press('Enter');
     assert.equal(await page.locator('dialog').count(), 1, 'without a reason nothing is halted');
-    await page.fill('dialog [name=reason]', 'incident 4711');
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=reason]', 'incident 4711');
     await waitForText(page, '.banner.bad', 'incident 4711');
     await page.waitForSelector('[data-form=dry-run]');
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
@@ -112,13 +111,11 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await waitForText(page, '.card >> nth=3', 'halted');
     await waitForText(page, '#announcements', 'Drills are halted.');
     await page.click('text=Dry run');
-    await page.fill('[data-form=start-drill] [name=reason]', 'in vain');
-    await page.keyboard.press('Enter');
+    await submit(page, '[data-form=start-drill] [name=reason]', 'in vain');
     await page.click('dialog button[type=submit]');
     await waitForText(page, '.feedback.refused', 'lift the halt first');
     await page.click('[data-action=lift]');
-    await page.fill('dialog [name=reason]', 'over');
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=reason]', 'over');
     await page.waitForSelector('.banner.bad', { state: 'detached' });
     await page.waitForSelector('[data-action=halt]');
     assert.deepEqual(complaints(), []);
