@@ -1,25 +1,22 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { temporaryFolder } from '../folder.ts';
+import { listening } from '../http-listener.ts';
 import { adminService, callCli, TOKEN } from './harness.ts';
 
 /** A server without domains that records the requests. */
 async function listener(t: TestContext) {
   const asked: IncomingHttpHeaders[] = [];
-  const server = createServer(({ headers }, response) => {
+  const url = await listening(t, ({ headers }, response) => {
     asked.push(headers);
     response.end('{"domains":[]}');
   });
-  t.after(() => server.close());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, port: String(port), latest: () => asked.at(-1) };
+  return { url, port: new URL(url).port, latest: () => asked.at(-1) };
 }
 
 test('the address comes from the arguments, else from the environment; the request names the operator', async (t) => {
@@ -66,20 +63,8 @@ test('a wrong configuration is exit 78', async () => {
   assert.match(err, /ADMIN_PORT/);
 });
 
-async function answering(
-  t: TestContext,
-  status: number,
-  headers: Record<string, string>,
-  body: string,
-): Promise<string> {
-  const server = createServer((_, response) => response.writeHead(status, headers).end(body));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const answering = (t: TestContext, status: number, headers: Record<string, string>, body: string): Promise<string> =>
+  listening(t, (_, response) => response.writeHead(status, headers).end(body));
 
 test('an answer of another program is reported as such, and a redirect is not followed', async (t) => {
   const { url, requests } = await adminService(t);

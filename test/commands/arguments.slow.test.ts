@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { EXIT, numberOf, type Option, parseArguments } from '../../src/commands/arguments.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const OPTIONS: readonly Option[] = [
   { name: 'rate', takes: 'N', about: 'a number' },
@@ -61,8 +61,7 @@ test('a value that is not a number of the range is refused', () => {
 });
 
 const root = join(import.meta.dirname, '..', '..');
-const empty = mkdtempSync(join(tmpdir(), 'serpcache-arguments-'));
-after(() => rmSync(empty, { recursive: true }));
+const empty = temporaryFolder({ after });
 
 function programs(): readonly string[] {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { freePorts } from '../../loadtest/stack/process.ts';
+import { pluck } from '../pluck.ts';
 import { type AdminService, adminService, TOKEN } from './harness.ts';
 
 const CLI = join(import.meta.dirname, '../../src/cli.ts');
@@ -37,10 +38,7 @@ test('the exit status is 0 with one JSON value when done, 3 when refused or unre
     start(t, ['flush', 'goods', '--mode', 'drop'], service).done,
     start(t, ['popular'], { port: 70_000 }).done,
   ]);
-  assert.deepEqual(
-    all.map(({ code }) => code),
-    [0, 3, 3, 64, 78],
-  );
+  assert.deepEqual(pluck(all, 'code'), [0, 3, 3, 64, 78]);
   const [done, ...others] = all;
   assert.equal(JSON.parse(done?.out ?? '').text, 'диван');
   for (const { out, err } of others) assert.ok(out === '' && err !== '');

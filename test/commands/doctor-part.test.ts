@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createHostPart, type HostPart, hostPartFrom, mergeParts } from '../../src/commands/doctor-part.ts';
 import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
-import type { HostFacts, Snapshot } from '../../src/operations/doctor/facts.ts';
+import type { HostFacts } from '../../src/operations/doctor/facts.ts';
 import { diagnose } from '../../src/operations/doctor/judge.ts';
-import { engineWith, hostWith, nodeWith, snapshotWith, storeWith, WALL_MS } from '../operations/doctor/harness.ts';
+import { engineWith, hostWith, nodeWith, seriesOf, storeWith, TBF, WALL_MS } from '../operations/doctor/harness.ts';
+import { pluck } from '../pluck.ts';
 
 const CLOCK = { wallMs: () => 1_700_000_000_000, monotonicMs: () => performance.now() };
 
@@ -30,29 +31,12 @@ test('a part has full readings, in their order, and looks no names up', async ()
     return Promise.resolve(hostWith({ role: 'part', wallMs: asked.length }));
   }, 1);
   assert.deepEqual(asked, Array(4).fill(['full', []]));
-  assert.deepEqual(
-    part.snapshots.map(({ wallMs }) => wallMs),
-    [1, 2, 3, 4],
-  );
+  assert.deepEqual(pluck(part.snapshots, 'wallMs'), [1, 2, 3, 4]);
 });
 
 test('a host with every figure is accepted', () => {
   const host: Partial<HostFacts> = {
-    qdiscs: {
-      known: [
-        {
-          device: 'eth0',
-          kind: 'tbf',
-          handle: '1:',
-          parent: 'root',
-          rateBits: 5e7,
-          burstBytes: 1600,
-          sentBytes: 0,
-          dropped: 0,
-          overlimits: 0,
-        },
-      ],
-    },
+    qdiscs: { known: [TBF] },
     dns: { known: [{ name: 'redis.shop', problem: 'ENOTFOUND', addresses: [] }] },
     servers: { known: [{ program: 'searchd', pid: 7, maxChildren: 40, indexAgeSeconds: { goods: 90 } }] },
   };
@@ -96,25 +80,15 @@ for (const [name, value, message] of FAULTS) {
 
 // --- joined with an examination -----------------------------------------------------------------------------------
 
-const SNAPSHOTS = 4;
-const MS = 1000;
-
-/** Four snapshots, a second apart. */
-function seriesOf(change: (at: number) => Partial<Snapshot>): readonly Snapshot[] {
-  return Array.from({ length: SNAPSHOTS }, (_, at) =>
-    snapshotWith({ atMs: at * MS, wallMs: WALL_MS + at * MS, ...change(at) }),
-  );
-}
-
 /** The part of a host with this address beside the loopback one. */
 function partOf(name: string, address: string): HostPart {
-  const snapshots = Array.from({ length: SNAPSHOTS }, (_, at) =>
-    hostWith({ name, role: 'part', addresses: ['127.0.0.1', address], wallMs: WALL_MS + 5000 + at * MS }),
+  const snapshots = [0, 1, 2, 3].map((at) =>
+    hostWith({ name, role: 'part', addresses: ['127.0.0.1', address], wallMs: WALL_MS + 5000 + at * 1000 }),
   );
   return { version: 1, snapshots };
 }
 
-const host = (at: number) => hostWith({ wallMs: WALL_MS + at * MS });
+const host = (at: number) => hostWith({ wallMs: WALL_MS + at * 1000 });
 
 test('parts follow the host of the service in their order, and one with a name that is taken gets another', () => {
   const merged = mergeParts(
@@ -136,7 +110,7 @@ test('the snapshots of a part are joined in their order', () => {
   );
   assert.deepEqual(
     merged.map(({ hosts }) => hosts[1]?.wallMs),
-    [0, 1, 2, 3].map((at) => WALL_MS + 5000 + at * MS),
+    [0, 1, 2, 3].map((at) => WALL_MS + 5000 + at * 1000),
   );
 });
 

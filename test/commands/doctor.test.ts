@@ -9,6 +9,7 @@ import type { Report } from '../../src/operations/doctor/report.ts';
 import { FOREIGN_KEY } from '../fakes/operations-doctor.ts';
 import { temporaryFolder } from '../folder.ts';
 import { hostWith } from '../operations/doctor/harness.ts';
+import { pluck } from '../pluck.ts';
 import { type AdminService, adminService, callCli } from './harness.ts';
 
 const at = (url: string, words: string): string[] => ['doctor', ...words.split(' ').filter(Boolean), '--admin', url];
@@ -231,7 +232,7 @@ describe('the doctor command', { concurrency: 3 }, () => {
     const some = await callCli(['doctor', '--list', '--only', 'engine'], { env });
     const [{ checks }] = some.lines() as unknown as [{ checks: { id: string; raises: string }[] }];
     assert.deepEqual(
-      checks.map(({ id }) => id),
+      pluck(checks, 'id'),
       CHECKS.filter(({ area }) => area === 'engine').map(({ id }) => id),
     );
   });

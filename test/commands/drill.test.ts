@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { OperationError } from '../../src/control/operation-error.ts';
 import { temporaryFolder } from '../folder.ts';
+import { pluck } from '../pluck.ts';
 import { type AdminService, adminService, callCli, SPEED } from './harness.ts';
 
 const run = (url: string, ...more: string[]): string[] => {
@@ -55,10 +56,7 @@ describe('the drill command', { concurrency: 3 }, () => {
       [...new Set(times)].sort((a, b) => a - b),
     );
     const marks = lines().filter(({ kind }) => kind === 'mark');
-    assert.deepEqual(
-      marks.map(({ mark }) => mark),
-      ['phase', 'phase', 'stage', 'recovered', 'phase', 'restored', 'phase'],
-    );
+    assert.deepEqual(pluck(marks, 'mark'), ['phase', 'phase', 'stage', 'recovered', 'phase', 'restored', 'phase']);
     const { journal } = lines().at(-1) as { journal: { verdict: { kind: string } } };
     assert.equal(journal.verdict.kind, 'passed');
   });
@@ -140,17 +138,7 @@ describe('the drill command', { concurrency: 3 }, () => {
     service.runAt(SPEED);
     const resumed = await callCli(['drill', 'resume', id, '--reason', 'again', '--yes', ...at]);
     assert.equal(resumed.code, 0);
-    const again = await callCli([
-      'drill',
-      'resume',
-      id,
-      '--reason',
-      'again',
-      '--yes',
-      '--admin',
-      service.url,
-      '--detach',
-    ]);
+    const again = await callCli(['drill', 'resume', id, '--reason', 'again', '--yes', '--detach', ...at]);
     assert.equal(again.code, 0);
   });
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { callCli } from './harness.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-init-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 const path = (name: string): string => join(folder, name);
 
 const CSV = `sku;Название;Цена;brand;Год выпуска;Теги

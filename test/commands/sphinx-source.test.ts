@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { temporaryFolder } from '../folder.ts';
 import { callCli } from './harness.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'serpcache-source-'));
-after(() => rmSync(directory, { recursive: true }));
+const directory = temporaryFolder({ after });
 
 const catalogue = join(directory, 'catalogue.ndjson');
 writeFileSync(catalogue, `${JSON.stringify({ id: '1', title: 'Кабель', description: '' })}\n`);

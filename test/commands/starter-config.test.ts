@@ -4,6 +4,7 @@ import type { InferredColumn } from '../../src/catalogue/infer.ts';
 import { type StarterConfig, starterConfig } from '../../src/commands/starter-config.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DomainSettings } from '../../src/config/settings.ts';
+import { pluck } from '../pluck.ts';
 
 function column(name: string, more: Partial<InferredColumn> = {}): InferredColumn {
   return { column: name, name, type: 'string', values: 100, distinct: 10, ...more };
@@ -66,10 +67,7 @@ test('a column of lists has several values, and no order', () => {
 
 test('a name that YAML would read as another value stays a name', () => {
   const { attributes } = domainOf(starter(['null', 'true', 'false', 'no', 'n', 'e1'].map((name) => column(name))));
-  assert.deepEqual(
-    attributes.map(({ name }) => name),
-    ['null', 'true', 'false', 'no', 'n', 'e1'],
-  );
+  assert.deepEqual(pluck(attributes, 'name'), ['null', 'true', 'false', 'no', 'n', 'e1']);
   const catalogue = { rows: 1, preset: undefined, texts: { id: 'id', title: 'title' }, columns: [] };
   assert.equal(domainOf(starterConfig({ domain: 'null', file: 'null.csv', catalogue })).name, 'null');
 });
@@ -77,10 +75,7 @@ test('a name that YAML would read as another value stays a name', () => {
 test('a column whose name is not an attribute name keeps it as its label', () => {
   const names = ['Цена', 'Год  выпуска', `a $\{HOME} "b": # \\`, `${'x'.repeat(79)}🚲`, 'brand'];
   const { attributes } = domainOf(starter(names.map((each, i) => column(each, { name: i === 4 ? each : `c${i}` }))));
-  assert.deepEqual(
-    attributes.map(({ label }) => label),
-    [...names.slice(0, 3), `${'x'.repeat(79)}\ufffd`, undefined],
-  );
+  assert.deepEqual(pluck(attributes, 'label'), [...names.slice(0, 3), `${'x'.repeat(79)}\ufffd`, undefined]);
 });
 
 test('a column that cannot be an attribute is left out with the reason, in the file as well', () => {

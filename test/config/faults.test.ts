@@ -1,46 +1,38 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listenFault } from '../../src/config/faults.ts';
+import { rowsOf } from '../pluck.ts';
 import { faultsOf, goods } from './harness.ts';
 
 test('a missing variable is a fault that names it, and values that depend on it are not reported', () => {
   const yaml = `admin: { host: 0.0.0.0, token: "\${ADMIN_SECRET}" }\n${goods(`engine: { kind: "\${KIND}", host: "a\${}b" }`)}`;
   const { faults } = faultsOf(yaml);
-  assert.deepEqual(
-    faults.map(({ path, value, allowed }) => [path, value, allowed]),
-    [
-      ['admin.token', '***', `the variable ADMIN_SECRET set in the environment, or \${ADMIN_SECRET:-default}`],
-      ['domains.goods.engine.kind', `"\${KIND}"`, `the variable KIND set in the environment, or \${KIND:-default}`],
-      ['domains.goods.engine.host', `"a\${}b"`, `\${NAME} or \${NAME:-default}; write $\${ for a plain \${`],
-    ],
-  );
+  assert.deepEqual(rowsOf(faults, 'path', 'value', 'allowed'), [
+    ['admin.token', '***', `the variable ADMIN_SECRET set in the environment, or \${ADMIN_SECRET:-default}`],
+    ['domains.goods.engine.kind', `"\${KIND}"`, `the variable KIND set in the environment, or \${KIND:-default}`],
+    ['domains.goods.engine.host', `"a\${}b"`, `\${NAME} or \${NAME:-default}; write $\${ for a plain \${`],
+  ]);
 });
 
 test('a fault in the environment is reported under its variable', () => {
   const { faults } = faultsOf('public: { port: 1 }\n', {
     env: { PORT: 'tcp://10.0.0.1:80', ADMIN_PORT: '70000', LOG_LEVEL: 'LOUD', HOST: 'a b', ADMIN_TOKEN: 'short' },
   });
-  assert.deepEqual(
-    faults.map(({ path, value, line }) => [path, value, line]),
-    [
-      ['HOST', '"a b"', undefined],
-      ['PORT', '"tcp://10.0.0.1:80"', undefined],
-      ['ADMIN_PORT', '"70000"', undefined],
-      ['ADMIN_TOKEN', '***', undefined],
-      ['LOG_LEVEL', '"LOUD"', undefined],
-    ],
-  );
+  assert.deepEqual(rowsOf(faults, 'path', 'value', 'line'), [
+    ['HOST', '"a b"', undefined],
+    ['PORT', '"tcp://10.0.0.1:80"', undefined],
+    ['ADMIN_PORT', '"70000"', undefined],
+    ['ADMIN_TOKEN', '***', undefined],
+    ['LOG_LEVEL', '"LOUD"', undefined],
+  ]);
 });
 
 test('an unreadable file is a fault, reported together with those of the environment', () => {
   const { faults } = faultsOf(undefined, { env: { PORT: 'x' } });
-  assert.deepEqual(
-    faults.map(({ path, value }) => [path, value]),
-    [
-      ['SERPCACHE_CONFIG', '"serpcache.yaml"'],
-      ['PORT', '"x"'],
-    ],
-  );
+  assert.deepEqual(rowsOf(faults, 'path', 'value'), [
+    ['SERPCACHE_CONFIG', '"serpcache.yaml"'],
+    ['PORT', '"x"'],
+  ]);
 });
 
 test('invalid YAML is reported by line, without quoting it', () => {
@@ -67,13 +59,10 @@ test('invalid YAML is reported by line, without quoting it', () => {
 
 test('a duplicate name is a fault with its line, and the rest is still checked', () => {
   const { faults } = faultsOf('log: { level: loud }\npublic:\n  port: 1\n  port: 2\n');
-  assert.deepEqual(
-    faults.map(({ path, line }) => [path, line]),
-    [
-      ['log.level', 1],
-      ['serpcache.yaml', 4],
-    ],
-  );
+  assert.deepEqual(rowsOf(faults, 'path', 'line'), [
+    ['log.level', 1],
+    ['serpcache.yaml', 4],
+  ]);
 });
 
 test('aliases that expand without bound are refused, and so is a file that is too large', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { ConfigError } from '../../src/config/faults.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
+import { pluck } from '../pluck.ts';
 import { load as loadYaml } from './harness.ts';
 
 /** Loads a YAML text as if it were the configured file. */
@@ -13,10 +14,7 @@ const GOODS = 'domains:\n  goods:\n    engine: { kind: sphinx, host: sphinx }\n'
 
 test('without a file four demo domains run on embedded indexes, L1 only, on loopback', () => {
   const settings = loadSettings({ env: {}, cwd: '/srv' });
-  assert.deepEqual(
-    settings.domains.map(({ name }) => name),
-    ['goods', 'auto', 'realty', 'jobs'],
-  );
+  assert.deepEqual(pluck(settings.domains, 'name'), ['goods', 'auto', 'realty', 'jobs']);
   for (const { store, engine, memory, attributes } of settings.domains) {
     assert.deepEqual(store, { kind: 'none' });
     assert.deepEqual(engine, {

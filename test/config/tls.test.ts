@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { settingsWarnings } from '../../src/config/load.ts';
 import type { EngineTlsSettings, Settings } from '../../src/config/settings.ts';
+import { temporaryFolder } from '../folder.ts';
+import { pluck, rowsOf } from '../pluck.ts';
 import { faultsOf, goods, load as loadYaml } from './harness.ts';
 
-let directory = '';
+const directory = temporaryFolder({ after });
 let files: Readonly<Record<string, string>> = {};
 before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'serpcache-config-'));
   const { ca, certFile, keyFile } = await makeCertificates(directory);
   files = {
     '/srv/tls/ca.pem': ca,
@@ -21,7 +21,6 @@ before(async () => {
     '/etc/other.pem': readFileSync(join(directory, 'ca.key'), 'utf8'),
   };
 });
-after(() => rmSync(directory, { recursive: true, force: true }));
 
 const pems = () => ({ ca: files['/srv/tls/ca.pem'], cert: files['/etc/c.pem'], key: files['/etc/k.pem'] });
 
@@ -70,26 +69,20 @@ test('TLS to the engine starts inside the handshake with Manticore and before it
 
 test('in the handshake TLS to an address requires serverName; in a tunnel it does not', () => {
   const { faults } = faultsOf(goods('engine: { kind: manticore, host: m, mirrors: ["10.0.0.5:9306"], tls: {} }'));
-  assert.deepEqual(
-    faults.map(({ path, value, allowed }) => [path, value, allowed]),
+  assert.deepEqual(rowsOf(faults, 'path', 'value', 'allowed'), [
     [
-      [
-        'domains.goods.engine.tls.serverName',
-        '(missing)',
-        "the name in the server's certificate, as 10.0.0.5 is an address",
-      ],
+      'domains.goods.engine.tls.serverName',
+      '(missing)',
+      "the name in the server's certificate, as 10.0.0.5 is an address",
     ],
-  );
+  ]);
   assert.ok(engineTls('kind: manticore, host: 10.0.0.5, tls: { serverName: m.internal }'));
   assert.ok(engineTls('kind: manticore, host: 10.0.0.5, tls: { mode: tunnel }'));
 });
 
 test('the check of the engine’s certificate cannot be switched off', () => {
   const { faults } = faultsOf(goods('engine: { kind: sphinx, host: s, tls: { rejectUnauthorized: false } }'));
-  assert.deepEqual(
-    faults.map(({ path }) => path),
-    ['domains.goods.engine.tls.rejectUnauthorized'],
-  );
+  assert.deepEqual(pluck(faults, 'path'), ['domains.goods.engine.tls.rejectUnauthorized']);
 });
 
 test('the admin listener has its certificate and key read; each without the other is a fault', () => {
@@ -97,10 +90,7 @@ test('the admin listener has its certificate and key read; each without the othe
   assert.deepEqual(load(`admin: { tls: { cert: /etc/c.pem, key: /etc/k.pem } }\n${DEMO}`).admin.tls, { cert, key });
   assert.equal(load(DEMO).admin.tls, undefined);
   const { faults } = faultsOf('admin: { tls: { cert: /etc/c.pem } }\n', { files });
-  assert.deepEqual(
-    faults.map(({ path, value }) => [path, value]),
-    [['admin.tls.key', '(missing)']],
-  );
+  assert.deepEqual(rowsOf(faults, 'path', 'value'), [['admin.tls.key', '(missing)']]);
 });
 
 test('a key that is not the certificate’s is a fault in every tls section', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSettings, settingsWarnings } from '../../src/config/load.ts';
 import type { Settings, TracingSettings } from '../../src/config/settings.ts';
+import { pluck } from '../pluck.ts';
 import { faultsOf, testFaults } from './harness.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -120,10 +121,9 @@ test('a certificate for the collector comes with its key', () => {
     env: { ...ENDPOINT, OTEL_EXPORTER_OTLP_CLIENT_KEY: '/srv/key.pem' },
     files: { '/srv/key.pem': '-----BEGIN KEY-----' },
   });
-  assert.deepEqual(
-    faults.map(({ path }) => path),
-    ['OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE or OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE'],
-  );
+  assert.deepEqual(pluck(faults, 'path'), [
+    'OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE or OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE',
+  ]);
 });
 
 test('headers that would cross the network in plain text are a warning without their values', () => {

@@ -9,6 +9,7 @@ import {
   MAX_PURGES,
   MAX_RANGES,
 } from '../../src/control/document.ts';
+import { pluck } from '../pluck.ts';
 import { anyRange } from './random-document.ts';
 
 const floorsAt = (document: ControlDocument, bucket: number): readonly [number, number] => {
@@ -111,11 +112,7 @@ test('a drop of the whole domain removes the purges below it, in one flush or in
   assert.equal(half.purges.length, 2, 'they still hold in the other half');
   const between = purge(half, 'coats', 3);
   const whole = raiseFloors(between, [{ from: 5000, to: 10_000 }], 4);
-  assert.deepEqual(
-    whole.purges.map(({ text }) => text),
-    ['coats'],
-    'the first half was dropped before this purge',
-  );
+  assert.deepEqual(pluck(whole.purges, 'text'), ['coats'], 'the first half was dropped before this purge');
 });
 
 test('a refresh, or a drop that leaves a gap, removes no purge', () => {

@@ -6,6 +6,7 @@ import { decodeDocument, encodeDocument } from '../../src/control/document-codec
 import { OperationError } from '../../src/control/operation-error.ts';
 import { beginOverlay, endOverlay } from '../../src/control/overlay.ts';
 import { seededRandom } from '../../src/runtime.ts';
+import { assertNone } from '../pluck.ts';
 import { createHarness, type StoreCondition } from './harness.ts';
 
 test('hundreds of concurrent changes by many processes are each made once', async (t) => {
@@ -59,10 +60,7 @@ test('with an unreliable store a confirmed change is made, a refused one may be,
   const [first] = fleet;
   assert.ok(first && confirmed.length > 60, `only ${confirmed.length} of 240 were made`);
   const held = first.control.document().suppressed.map(({ id }) => id);
-  assert.deepEqual(
-    confirmed.filter((id) => !held.includes(id)),
-    [],
-  );
+  assertNone(confirmed, (id) => !held.includes(id));
   assert.equal(new Set(held).size, held.length);
   for (const { control } of fleet) assert.deepEqual(control.document(), first.control.document());
   const encoded = encodeDocument(first.control.document());

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { type ControlDocument, tagOf } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
 import { plain } from '../plain.ts';
+import { pluck } from '../pluck.ts';
 import { after, anySteps, storeRef } from './random-document.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 23);
@@ -98,10 +99,7 @@ test('a time that is negative or far in the future is clamped, so that its item 
   const decoded = decodeDocument(encodeDocument({ ...start, purges, ranges: [{ ...range, atMs: future }] }), NOW_MS);
   assert.ok(decoded.kind === 'document');
   const latest = NOW_MS + 2 * 3_600_000;
-  assert.deepEqual(
-    [...decoded.document.purges, ...decoded.document.ranges].map(({ atMs }) => atMs),
-    [0, 5, latest, latest],
-  );
+  assert.deepEqual(pluck([...decoded.document.purges, ...decoded.document.ranges], 'atMs'), [0, 5, latest, latest]);
 });
 
 const check = (value: Buffer, tag: string): void => {

@@ -4,6 +4,7 @@ import { halt, purge, suppress } from '../../src/control/changes.ts';
 import { type ControlDocument, emptyDocument, MAX_LINE, MAX_PURGES } from '../../src/control/document.ts';
 import { compareHistories, descendant, merge } from '../../src/control/merge.ts';
 import { beginOverlay } from '../../src/control/overlay.ts';
+import { pluck } from '../pluck.ts';
 import { ASKED, createHarness } from './harness.ts';
 import { after, type Step } from './random-document.ts';
 
@@ -87,9 +88,6 @@ test('a full list of purges has room again once the entries they affect have exp
     );
   await harness.settle(control.change(full));
   const { after: next } = await harness.settle(control.change((one) => purge(one, 'one more', 1)));
-  assert.deepEqual(
-    next.purges.map(({ text }) => text),
-    ['one more'],
-  );
+  assert.deepEqual(pluck(next.purges, 'text'), ['one more']);
   assert.equal(descendant(next, next, 'x').revision, next.revision + 1);
 });

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { makeCertificates } from '../../loadtest/stack/redis-node.ts';
 import { loadSettings, settingsWarnings } from '../../src/config/load.ts';
 import type { Settings } from '../../src/config/settings.ts';
+import { temporaryFolder } from '../folder.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
-let directory = '';
+const directory = temporaryFolder({ after });
 let pem = { cert: '', key: '' };
 before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'serpcache-deploy-'));
   const { certFile, keyFile } = await makeCertificates(directory);
   pem = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
 });
-after(() => rmSync(directory, { recursive: true, force: true }));
 
 /** A faulty file fails with all its faults in the message. */
 function load(file: string, env: Readonly<Record<string, string>> = {}): Settings {

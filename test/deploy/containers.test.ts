@@ -8,6 +8,7 @@ import { Redis } from 'ioredis';
 import { parse } from 'yaml';
 import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { loadSettings } from '../../src/config/load.ts';
+import { pluck } from '../pluck.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const home = join(root, 'deploy', 'compose');
@@ -124,10 +125,7 @@ test('serpcache gets the addresses of the nodes, and the steps that make the clu
         : [],
     );
     assert.ok(store.kind === 'cluster');
-    assert.deepEqual(
-      store.nodes.map(({ host }) => host),
-      fixed,
-    );
+    assert.deepEqual(pluck(store.nodes, 'host'), fixed);
     const create = compose.services[`${name}-cluster`]?.command?.at(-1) ?? '';
     for (const address of fixed)
       assert.ok(create.includes(`${address}:6379`), `${name}-cluster does not name ${address}`);

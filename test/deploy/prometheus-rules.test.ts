@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { assertNone } from '../pluck.ts';
 import { assertExposed, exposedMetrics, exposedSeries, recordingRules } from './exposed.ts';
 import { resultLabelsOf, selectorsOf } from './promql.ts';
 
@@ -96,10 +97,7 @@ test('every alert has a test in which it fires, and one in which it stays silent
     assert.ok(nearMisses.length > 0, `${alert} has no near miss`);
   }
   const names = new Set(alerts.map(({ alert }) => alert));
-  assert.deepEqual(
-    alertTests.filter(({ alert }) => !names.has(alert)),
-    [],
-  );
+  assertNone(alertTests, ({ alert }) => !names.has(alert));
 });
 
 test('every alert that is silent during drills has a test with a drill, and those on objectives and the breaker never are', () => {

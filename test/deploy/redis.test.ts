@@ -23,6 +23,7 @@ import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.t
 import { startStandalone } from '../../loadtest/stack/redis.ts';
 import { startRedisNode } from '../../loadtest/stack/redis-node.ts';
 import { temporaryFolder } from '../folder.ts';
+import { assertNone } from '../pluck.ts';
 import { until } from '../until.ts';
 
 const USERS = [...textOf('users.acl').matchAll(/^user (\S+) off/gm)].map(([, name = '']) => name);
@@ -46,10 +47,7 @@ test('no directive of an overlay stands in a cache file, except those that contr
   for (const cache of ['redis-cache.conf', 'valkey-cache.conf']) {
     const own = new Set(namesIn(cache));
     for (const overlay of ['cluster.conf', 'replicas.conf']) {
-      assert.deepEqual(
-        namesIn(overlay).filter((name) => own.has(name)),
-        [],
-      );
+      assertNone(namesIn(overlay), (name) => own.has(name));
     }
     assert.deepEqual(
       namesIn('control.conf').filter((name) => own.has(name)),

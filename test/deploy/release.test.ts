@@ -15,6 +15,7 @@ import {
 } from '../../deploy/release/dependencies.ts';
 import { statedVersions } from '../../deploy/release/version.ts';
 import { temporaryFolder } from '../folder.ts';
+import { assertNone, pluck } from '../pluck.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const text = (...path: readonly string[]): string => readFileSync(join(root, ...path), 'utf8');
@@ -23,10 +24,7 @@ test('every file that states the version states that of package.json', () => {
   const { version } = readManifest(root);
   const stated = statedVersions(root);
   assert.equal(stated.length, 6);
-  assert.deepEqual(
-    stated.filter((one) => one.version !== version),
-    [],
-  );
+  assertNone(stated, (one) => one.version !== version);
 });
 
 const CHANGES = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One thing.\n\n## [0.0.1] - 2026-01-01\n\n- Older.\n';
@@ -75,7 +73,7 @@ test('a release is one commit with the version everywhere, and an annotated tag 
   assert.equal(status, 0, stderr);
   assert.match(stdout, /now: git push --atomic origin main v99\.0\.0/);
   assert.deepEqual(
-    statedVersions(folder).map(({ version }) => version),
+    pluck(statedVersions(folder), 'version'),
     Array.from({ length: 6 }, () => '99.0.0'),
   );
   assert.deepEqual(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages[''].version, '99.0.0');

@@ -144,15 +144,11 @@ const OUTSIDE = `[...document.querySelectorAll('svg.drawing text, svg.values tex
   return box.width > 0 && (box.left < 0 || box.right > innerWidth) ? [text.textContent] : [];
 })`;
 
-export const DESKTOP_PX = 1280;
+const DESKTOP_PX = 1280;
 const PHONE_PX = 390;
 
-/** A report fits a light desktop and a dark phone, without browser errors. @param check further assertions. */
-export async function assertFits(
-  browser: TestBrowser,
-  html: string,
-  check: (page: Page, widthPx: number, where: string) => Promise<void> = async () => undefined,
-): Promise<void> {
+/** A report fits a light desktop and a dark phone, without browser errors. */
+export async function assertFits(browser: TestBrowser, html: string): Promise<void> {
   const { page, complaints } = await browser.open();
   for (const [width, colorScheme] of [
     [DESKTOP_PX, 'light'],
@@ -164,7 +160,6 @@ export async function assertFits(
     const where = `${width} px, ${colorScheme}`;
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width, where);
     assert.deepEqual(await page.evaluate(OUTSIDE), [], where);
-    await check(page, width, where);
     assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], where);
     assert.deepEqual(complaints, [], where);
   }
@@ -180,6 +175,12 @@ export async function assertWidensNothing(browser: TestBrowser, html: string): P
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
   }
   await page.context().close();
+}
+
+/** Writes into a field of a form, and presses Enter. */
+export async function submit(page: Page, selector: string, text: string): Promise<void> {
+  await page.fill(selector, text);
+  await page.keyboard.press('Enter');
 }
 
 /** Presses Tab until the focused element matches. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { LOW_CONTRAST } from './browser.ts';
+import { LOW_CONTRAST, submit } from './browser.ts';
 import {
   describeConsole,
   giveToken,
@@ -17,8 +17,7 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
     const { page } = await enter();
     try {
       await page.goto(`${own.baseUrl}/ops`);
-      await page.fill('dialog [name=token]', TOKEN);
-      await page.keyboard.press('Enter');
+      await submit(page, 'dialog [name=token]', TOKEN);
       await waitForText(page, '.link', 'live');
       await page.waitForSelector('.plot .drawing');
       await own.stop();
@@ -91,8 +90,7 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
     await waitForText(page, '[data-key=watch]', HOSTILE_MARKUP.slice(0, 20));
     await page.click('.views a:has-text("Changes")');
     await page.fill('[data-form=purge] [name=q]', HOSTILE_MARKUP);
-    await page.fill('[data-form=purge] [name=reason]', HOSTILE_MARKUP);
-    await page.keyboard.press('Enter');
+    await submit(page, '[data-form=purge] [name=reason]', HOSTILE_MARKUP);
     await waitForText(page, '.feedback.done', '<script>');
     await page.fill('[data-form=suppress] textarea', '<img/src=x>');
     await page.click('[data-form=suppress] button');
@@ -141,12 +139,10 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
     await page.fill('[data-form=flush-preview] [name=reason]', 'rehearsal');
     await page.click('[data-form=flush-preview] button');
     await page.click('[data-form=flush] button');
-    await page.fill('dialog [name=typed]', 'good');
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=typed]', 'good');
     assert.equal(await page.locator('dialog').count(), 1);
     assert.equal(service().entries.filter(({ action }) => action === 'flush').length, 0);
-    await page.fill('dialog [name=typed]', 'goods');
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=typed]', 'goods');
     await waitForText(page, '.feedback', 'Done: revision');
     const done = service().entries.find(({ action }) => action === 'flush');
     assert.deepEqual([done?.domain, done?.reason, done?.result], ['goods', 'rehearsal', 'done']);
@@ -161,8 +157,7 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
     await waitForText(page, '.link', 'no connection');
     assert.equal(await page.locator('dialog').count(), 0);
     await page.click('[data-action=give-token]');
-    await page.fill('dialog [name=token]', TOKEN);
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=token]', TOKEN);
     await page.waitForSelector('.card');
   });
 
@@ -179,8 +174,7 @@ describeConsole('the console of a service without a token', {}, ({ service, open
   it('shows everything without a token, and says how changes are enabled', async () => {
     const { page, complaints } = await open('#/goods/changes');
     await waitForText(page, '.banner', 'ADMIN_TOKEN');
-    await page.fill('[data-form=purge] [name=q]', 'iphone');
-    await page.keyboard.press('Enter');
+    await submit(page, '[data-form=purge] [name=q]', 'iphone');
     await waitForText(page, '.feedback.refused', 'Set ADMIN_TOKEN');
     assert.equal(await page.locator('[data-form=purge] button').getAttribute('aria-disabled'), 'true');
     await page.focus('[data-action=halt]');

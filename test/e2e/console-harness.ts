@@ -10,7 +10,7 @@ import { createFakeAudit } from '../fakes/audit.ts';
 import { createFakeOperations } from '../fakes/operations.ts';
 import { createFakeSearch } from '../fakes/search.ts';
 import { fakeStoreStatus } from '../fakes/status.ts';
-import { type BrowserHarness, describeInBrowser } from './browser.ts';
+import { type BrowserHarness, describeInBrowser, submit } from './browser.ts';
 
 const MIB = 1024 * 1024;
 export const TOKEN = 'the-token-of-the-console';
@@ -112,8 +112,7 @@ export function describeConsole(
 }
 
 export async function giveToken(page: Page, token: string): Promise<void> {
-  await page.fill('dialog [name=token]', token);
-  await page.keyboard.press('Enter');
+  await submit(page, 'dialog [name=token]', token);
 }
 
 export async function textOf(page: Page, selector: string): Promise<string> {

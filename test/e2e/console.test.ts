@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { LOW_CONTRAST, tabTo } from './browser.ts';
+import { assertNone, rowsOf } from '../pluck.ts';
+import { LOW_CONTRAST, submit, tabTo } from './browser.ts';
 import { describeConsole, giveToken, TOKEN, textOf, waitForText } from './console-harness.ts';
 
 describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
@@ -84,10 +85,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.click('.abort');
     await waitForText(page, '.banner', 'Aborted, and the cache restored');
     await page.waitForSelector('.strip', { state: 'detached' });
-    assert.deepEqual(
-      (await service().operations.drills.list()).drills.filter(({ running }) => running),
-      [],
-    );
+    assertNone((await service().operations.drills.list()).drills, ({ running }) => running);
     await page.click('.views a:has-text("Drills")');
     await waitForText(page, '.watch-head', 'aborted');
     await page.click('text=Open the report');
@@ -102,8 +100,7 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.click('[data-action=halt]');
     await page.keyboard.press('Enter');
     assert.equal(await page.locator('dialog').count(), 1, 'without a reason nothing is halted');
-    await page.fill('dialog [name=reason]', 'incident 4711');
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=reason]', 'incident 4711');
     await waitForText(page, '.banner.bad', 'incident 4711');
     await page.waitForSelector('[data-form=dry-run]');
     await page.evaluate('scrollTo(0, document.body.scrollHeight)');
@@ -114,13 +111,11 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await waitForText(page, '.card >> nth=3', 'halted');
     await waitForText(page, '#announcements', 'Drills are halted.');
     await page.click('text=Dry run');
-    await page.fill('[data-form=start-drill] [name=reason]', 'in vain');
-    await page.keyboard.press('Enter');
+    await submit(page, '[data-form=start-drill] [name=reason]', 'in vain');
     await page.click('dialog button[type=submit]');
     await waitForText(page, '.feedback.refused', 'lift the halt first');
     await page.click('[data-action=lift]');
-    await page.fill('dialog [name=reason]', 'over');
-    await page.keyboard.press('Enter');
+    await submit(page, 'dialog [name=reason]', 'over');
     await page.waitForSelector('.banner.bad', { state: 'detached' });
     await page.waitForSelector('[data-action=halt]');
     assert.deepEqual(complaints(), []);
@@ -164,13 +159,10 @@ describeConsole('the console', { token: TOKEN }, ({ service, open, enter }) => {
     await page.click(send);
     await waitForText(page, '.shadow .feedback', 'main is the store of jobs');
     const asked = service().entries.filter(({ action }) => action.startsWith('cut-over'));
-    assert.deepEqual(
-      asked.map(({ action, reason }) => [action, reason]),
-      [
-        ['cut-over', 'incident 4711'],
-        ['cut-over-back', 'over'],
-      ],
-    );
+    assert.deepEqual(rowsOf(asked, 'action', 'reason'), [
+      ['cut-over', 'incident 4711'],
+      ['cut-over-back', 'over'],
+    ]);
     assert.deepEqual(complaints(), []);
   });
 

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { type RedisStack, startStandalone } from '../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../loadtest/stack/redis-node.ts';
 import type { Report } from '../../src/operations/doctor/report.ts';
+import { assertNone, pluck } from '../pluck.ts';
 import { until } from '../until.ts';
 import { ask, demoGoods, type Service, startService } from './service-harness.ts';
 
@@ -78,15 +79,9 @@ describe('the doctor of a running service', () => {
       .filter(({ severity }) => severity !== 'info')
       .map(({ check, evidence }) => `${check}: ${evidence}`);
     // Others use this machine too: what is of the host is theirs.
-    assert.deepEqual(
-      grave.filter((one) => !/^(host|network|pattern|service-loop)/.test(one)),
-      [],
-    );
+    assertNone(grave, (one) => !/^(host|network|pattern|service-loop)/.test(one));
     assert.equal(code, grave.length === 0 ? 0 : 1);
-    assert.deepEqual(
-      looked.stores.map(({ nodes }) => nodes),
-      [[node.address]],
-    );
+    assert.deepEqual(pluck(looked.stores, 'nodes'), [[node.address]]);
   });
 
   test('a fault is told by the checks inside the service, as a metric and as a count, and goes when its cause goes', async () => {

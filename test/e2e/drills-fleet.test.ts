@@ -3,6 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verdict } from '../../src/operations/drills/journal.ts';
 import type { Plan } from '../../src/operations/drills/plan.ts';
+import { assertNone, pluck } from '../pluck.ts';
 import { until } from '../until.ts';
 import {
   BROAD,
@@ -191,28 +192,19 @@ describe('drills of a fleet', () => {
     const found = await fleet.spare.operator.get<{ suppressed: readonly { id: string }[] }>(
       '/admin/suppressed?domain=goods',
     );
-    assert.deepEqual(
-      found.suppressed.map((each) => each.id),
-      [suppressedId],
-    );
+    assert.deepEqual(pluck(found.suppressed, 'id'), [suppressedId]);
     assert.ok((await fleet.spare.operator.control('goods')).revision >= revision);
     for (const member of fleet.members) assert.ok(!(await member.page(BROAD)).ids.includes(suppressedId));
   });
 
   test('no process logged an error in these tests', () => {
     const lines = [...fleet.members, fleet.spare].flatMap(({ service }) => service.log().split('\n'));
-    assert.deepEqual(
-      lines.filter((line) => /"level":"(error|fatal)"/.test(line)),
-      [],
-    );
+    assertNone(lines, (line) => /"level":"(error|fatal)"/.test(line));
   });
 
   test('in these tests every search at a process that was not stopped got an answer', () => {
     const atTwo = traffic.answers.filter(({ process }) => process === 1);
     assert.ok(atTwo.length > 100, `${atTwo.length} answers`);
-    assert.deepEqual(
-      atTwo.filter(({ result }) => result === 'broken'),
-      [],
-    );
+    assertNone(atTwo, ({ result }) => result === 'broken');
   });
 });

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once as onceEmitted } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { accepts, freePorts, startProcess } from '../../loadtest/stack/process.ts';
+import { temporaryFolder } from '../folder.ts';
 import { until } from '../until.ts';
 import { pageJourneys } from './page-journeys.ts';
 import { ask, demoDomains, type Service, startService } from './service-harness.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'serpcache-embedded-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryFolder({ after });
 
 const GOODS = demoDomains(join(directory, 'demo'));
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { SearchError } from '../../src/resilience/search-error.ts';
+import { submit } from './browser.ts';
 import { describePage, HOSTILE_MARKUP } from './page-harness.ts';
 
 describePage('the page when things go wrong', ({ service, open, at }) => {
@@ -28,8 +29,7 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
 
     const { page } = await open();
     await page.goto(at({}));
-    await page.fill('#query', 'asics gel');
-    await page.keyboard.press('Enter');
+    await submit(page, '#query', 'asics gel');
     await page.waitForSelector('[role=alert]');
     assert.match((await page.locator('[role=alert]').textContent()) ?? '', /Too many searches.*again in 3 sec/);
     service().search.before = async () => {};
@@ -56,11 +56,9 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     service().search.before = ({ request }) =>
       request.text === 'slow' ? new Promise((resolve) => (release = resolve)) : Promise.resolve();
     const aborted = page.waitForEvent('requestfailed');
-    await page.fill('#query', 'slow');
-    await page.keyboard.press('Enter');
+    await submit(page, '#query', 'slow');
     await page.waitForSelector('[role=status]:has-text("Searching")');
-    await page.fill('#query', 'iphone');
-    await page.keyboard.press('Enter');
+    await submit(page, '#query', 'iphone');
     assert.match((await aborted).url(), /q=slow/);
     await page.waitForSelector('h1:text-is("iphone")');
     release();
@@ -75,8 +73,7 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     await page.goto(at({}));
     let release = (): void => {};
     service().search.before = () => new Promise((resolve) => (release = resolve));
-    await page.fill('#query', 'samba');
-    await page.keyboard.press('Enter');
+    await submit(page, '#query', 'samba');
     await page.waitForSelector('#app[aria-busy]');
     await page.keyboard.type(' adidas');
     release();
@@ -104,8 +101,7 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     await page.goto(at({ q: '2107', domain: 'auto' }));
     assert.equal(await page.locator('html').getAttribute('lang'), 'en');
     assert.equal(await page.locator('.list h3').first().getAttribute('lang'), 'ru');
-    await page.fill('#query', 'ваз 2107');
-    await page.keyboard.press('Enter');
+    await submit(page, '#query', 'ваз 2107');
     await page.waitForSelector('html[lang=ru]');
     assert.equal(await page.locator('.search button').textContent(), 'Найти');
     assert.equal(await page.locator('.list h3').first().getAttribute('lang'), null);
@@ -149,8 +145,7 @@ describePage('the page when things go wrong', ({ service, open, at }) => {
     const { page } = await open();
     await page.goto(`${service().baseUrl}/?q=iphone&q=puma`);
     assert.match((await page.locator('[role=alert]').textContent()) ?? '', /"q" may be given only once/);
-    await page.fill('#query', 'puma');
-    await page.keyboard.press('Enter');
+    await submit(page, '#query', 'puma');
     await page.waitForSelector('.list li');
     await page.goBack();
     await page.waitForSelector('[role=alert]');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { describeInBrowser, LOW_CONTRAST, tabTo } from './browser.ts';
+import { describeInBrowser, LOW_CONTRAST, submit, tabTo } from './browser.ts';
 import { numberIn, type PageService, pricesOf, titlesOf, totalOf } from './page-harness.ts';
 
 /** A query of the first domain with several pages of results, facets with a city among them, and a sortable price. */
@@ -33,8 +33,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
 
     journey('typing a query and pressing Enter brings results without loading the page anew', async (page) => {
       await page.evaluate('window.stillHere = true');
-      await page.fill('#query', QUERY);
-      await page.keyboard.press('Enter');
+      await submit(page, '#query', QUERY);
       await page.waitForSelector('.list li h3');
       assert.equal(await page.evaluate('window.stillHere'), true);
       assert.equal(new URL(page.url()).searchParams.get('q'), QUERY);
@@ -46,8 +45,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
 
     journey('the same search a second time is answered from memory', async (page) => {
       const query = newQuery();
-      await page.fill('#query', query);
-      await page.keyboard.press('Enter');
+      await submit(page, '#query', query);
       await page.waitForSelector('[data-source=engine]');
       await page.keyboard.press('Enter');
       await page.waitForSelector('[data-source=memory]');
@@ -140,8 +138,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
 
     journey('going back over two queries restores the box with the results', async (page) => {
       for (const query of [QUERY, 'iphone 13']) {
-        await page.fill('#query', query);
-        await page.keyboard.press('Enter');
+        await submit(page, '#query', query);
         await page.waitForSelector(`h1:text-is("${query}")`);
       }
       await page.goBack();
@@ -191,8 +188,7 @@ export function pageJourneys(name: string, start: () => Promise<PageService>): v
         assert.equal(await totalOf(page), count);
         await page.goto(`${service().baseUrl}${asked}&page=2`);
         assert.equal(await page.locator('.list').getAttribute('start'), '21');
-        await page.fill('#query', 'iphone 13');
-        await page.keyboard.press('Enter');
+        await submit(page, '#query', 'iphone 13');
         await page.waitForSelector('h1:text-is("iphone 13")');
         assert.match((await page.locator('.source').textContent()) ?? '', /engine|memory|store/);
       },

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { assertNone } from '../pluck.ts';
 import { until } from '../until.ts';
 import { type Fleet, fillCaches, missStatuses, startFleet } from './fleet-harness.ts';
 import { startTraffic, type Traffic, type TrafficAnswer } from './operator-harness.ts';
@@ -98,8 +99,5 @@ interface Popular {
 /** No search was refused. A search that waits for the engine until its deadline is refused. */
 function assertUndisturbed(answers: readonly TrafficAnswer[]): void {
   assert.ok(answers.length > RATE / 2, `${answers.length} answers`);
-  assert.deepEqual(
-    answers.filter(({ result }) => result === 'refused' || result === 'broken'),
-    [],
-  );
+  assertNone(answers, ({ result }) => result === 'refused' || result === 'broken');
 }

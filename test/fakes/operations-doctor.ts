@@ -13,6 +13,7 @@ import {
   serviceWith,
   snapshotWith,
   storeWith,
+  told,
 } from '../operations/doctor/harness.ts';
 
 export interface FakeDoctor extends Doctor {
@@ -81,16 +82,14 @@ export function createFakeDoctor({ clock }: { readonly clock: Clock }): FakeDoct
 }
 
 function snapshotsFrom(clock: Clock, windowMs: number): readonly Snapshot[] {
-  const keys = 'known' in HEALTHY_NODE.keys ? HEALTHY_NODE.keys.known : undefined;
+  const biggest = [{ name: FOREIGN_KEY, type: 'string', bytes: 5 * 2 ** 20 }];
   const node = nodeWith({
     address: '10.0.0.7:6379',
     config: { 'maxmemory-policy': 'noeviction', save: '3600 1' },
     info: { maxmemory_policy: 'noeviction' },
     parts: {
       clients: { skipped: 'CLIENT LIST is refused: NOPERM this user has no permissions' },
-      keys: keys
-        ? { known: { ...keys, biggest: [{ name: FOREIGN_KEY, type: 'string', bytes: 5 * 2 ** 20 }] } }
-        : undefined,
+      keys: { known: { ...told(HEALTHY_NODE.keys), biggest } },
     },
   });
   return Array.from({ length: SNAPSHOTS }, (_, at) => {

@@ -6,7 +6,7 @@ import { EXIT, type ParsedArguments, type Program, runProgram, UsageError } from
 import { runMatrix } from './matrix.ts';
 import { BY_NAME, FAMILIES, select } from './registry.ts';
 import type { Row } from './row.ts';
-import { checkEffectsWithoutFaults, REAL_PARTS } from './run-row.ts';
+import { checkEffectsWithoutFaults } from './run-row.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const MAX_REPEATS = 100;
@@ -41,7 +41,7 @@ process.exitCode = await runProgram(PROGRAM, async (args) => {
   const server = serverOf(args);
   if (args.has('list')) return list();
   if (!args.has('no-fault')) {
-    const options = { checkout, repeat, seed, jsonFile, server, print: console.log, parts: REAL_PARTS };
+    const options = { checkout, repeat, seed, jsonFile, server, print: console.log };
     return runMatrix(rows, options);
   }
   const asExpected = await checkEffectsWithoutFaults(rows, { checkout, server, print: console.log });

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import type { FindingRecord } from '../../loadtest/labs/kit/finding.ts';
-import type { SearchServer } from '../../loadtest/stack/sphinx.ts';
+import { originOf } from '../../loadtest/labs/kit/machine.ts';
+import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
 import { EXIT } from '../../src/commands/arguments.ts';
-import type { startHarness } from './harness.ts';
+import { startHarness } from './harness.ts';
 import {
   type Attempt,
   attemptLines,
@@ -15,6 +15,7 @@ import {
 } from './judge.ts';
 import { PHASES, type PhaseReport, type Report } from './report.ts';
 import { BOUNDS, type Harness, type Judgement, type Row, WarmUpError } from './row.ts';
+import { runRow } from './run-row.ts';
 
 interface MatrixOptions {
   readonly checkout: string;
@@ -27,19 +28,6 @@ interface MatrixOptions {
   /** Number of repeated searches and of indexed documents. */
   readonly repeated?: number;
   readonly documents?: number;
-  readonly parts: MatrixParts;
-}
-
-/** The parts that start servers and programs. Tests of the matrix itself replace them. */
-export interface MatrixParts {
-  readonly startHarness: typeof startHarness;
-  /** @throws when the row cannot be prepared. */
-  readonly runRow: (harness: Harness, row: Row, seed: number) => Promise<Report>;
-  /** Machine, time and code of the measurement. Without `server`: Sphinx. */
-  readonly originOf: (
-    checkout: string,
-    server?: SearchServer,
-  ) => Promise<Pick<FindingRecord, 'machine' | 'startedAt' | 'commit'>>;
 }
 
 const REPEATED = 500;
@@ -53,8 +41,8 @@ interface Measured {
 
 /** Runs the rows of each layout on one harness. @returns the exit status. */
 export async function runMatrix(rows: readonly Row[], options: MatrixOptions): Promise<number> {
-  const { checkout, print } = options;
-  const origin = await options.parts.originOf(checkout, options.server);
+  const { checkout, print, server = SPHINX } = options;
+  const origin = await originOf(checkout, ['node', 'redis-server', programOf('searchd', server)]);
   const measured: Measured = { verdicts: [], failures: [] };
   const tryStep = async (what: string, work: () => Promise<void>): Promise<void> => {
     try {
@@ -82,15 +70,15 @@ async function runRows(
   options: MatrixOptions,
   { verdicts }: Measured,
 ): Promise<void> {
-  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS, parts } = options;
-  const harness = await parts.startHarness({ checkout, repeated, documents, layout, server: options.server });
+  const { checkout, print, repeated = REPEATED, documents = DOCUMENTS } = options;
+  const harness = await startHarness({ checkout, repeated, documents, layout, server: options.server });
   try {
     for (let round = 0; round < options.repeat; round += 1) {
       for (const row of rows) {
         const verdict = await runAttempts(
           row.name,
           options.seed + round,
-          (seed) => runAndJudge(harness, row, seed, parts.runRow),
+          (seed) => runAndJudge(harness, row, seed),
           row.maxAttempts,
         );
         verdicts.push(verdict);
@@ -107,10 +95,10 @@ async function runRows(
   }
 }
 
-async function runAndJudge(harness: Harness, row: Row, seed: number, run: MatrixParts['runRow']): Promise<Attempt> {
+async function runAndJudge(harness: Harness, row: Row, seed: number): Promise<Attempt> {
   let report: Report | undefined;
   try {
-    report = await run(harness, row, seed);
+    report = await runRow(harness, row, seed);
   } catch (error) {
     const harm = error instanceof WarmUpError ? error.harm : [];
     return { seed, report, harm, broken: [], invalid: `the row could not be run: ${messageOf(error)}` };

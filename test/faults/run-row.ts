@@ -1,26 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../loadtest/http-driver/client.ts';
 import { openLoop } from '../../loadtest/http-driver/loops.ts';
-import { originOf } from '../../loadtest/labs/kit/machine.ts';
 import { createRandom } from '../../loadtest/random.ts';
-import { programOf, type SearchServer, SPHINX } from '../../loadtest/stack/sphinx.ts';
+import type { SearchServer } from '../../loadtest/stack/sphinx.ts';
 import { createZipf } from '../../loadtest/traffic/zipf.ts';
 import { type Clock, systemClock } from '../../src/runtime.ts';
 import { BUSY_MS, HUNG_MS } from './configuration.ts';
 import { clientHeaders, searchPath, startHarness } from './harness.ts';
 import { calmBoundMs } from './judge.ts';
-import type { MatrixParts } from './matrix.ts';
 import { createRecovery } from './recovery.ts';
 import { type Phase, percentile, phaseReports, quantileMs, type Report, type Sample, type Trace } from './report.ts';
 import { BOUNDS, type FaultEffect, type Harness, type Row } from './row.ts';
 import { isHit, verdictOf } from './verdict.ts';
-
-/** The parts of the matrix that start real servers. */
-export const REAL_PARTS: MatrixParts = {
-  startHarness,
-  runRow,
-  originOf: (checkout, server = SPHINX) => originOf(checkout, ['node', 'redis-server', programOf('searchd', server)]),
-};
 
 const RATE_PER_SECOND = 200;
 /** Share of searches that are sent only once. */
@@ -37,7 +28,7 @@ const POINTS = 0.02;
  * has recovered or the time is over. A row that fails is reported with the measurements so far.
  * @throws when the row cannot be prepared.
  */
-async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
+export async function runRow(harness: Harness, row: Row, seed: number): Promise<Report> {
   await harness.prepare(row);
   const clock = systemClock;
   const samples = { subject: [] as Sample[], control: [] as Sample[] };

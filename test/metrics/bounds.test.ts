@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { assertNone } from '../pluck.ts';
 import { until } from '../until.ts';
 import { type Exposition, hit, nodes, scrape, start, statusOf } from './harness.ts';
 
@@ -55,10 +56,7 @@ test('labels are from a fixed list, and nodes and endpoints are labels of gauges
   const used = new Set(samples.flatMap(({ labels }) => Object.keys(labels)));
   const known =
     'domain outcome reason operation route status tier state phase type node endpoint kind version entry_version check severity le quantile';
-  assert.deepEqual(
-    [...used].filter((label) => !known.split(' ').includes(label)),
-    [],
-  );
+  assertNone([...used], (label) => !known.split(' ').includes(label));
   for (const label of ['node', 'endpoint']) {
     const having = samples.filter(({ labels }) => labels[label] !== undefined);
     assert.ok(having.length > 0, label);

@@ -4,6 +4,7 @@ import type { ParitySample } from '../../../src/commands/parity/ask.ts';
 import { figuresOf } from '../../../src/commands/parity/report.ts';
 import type { ResultPage } from '../../../src/search/engine.ts';
 import { comparePages } from '../../../src/search/overlap.ts';
+import { pluck } from '../../pluck.ts';
 
 const page = (ids: string): ResultPage => ({
   total: ids.length,
@@ -56,10 +57,7 @@ describe('figures of a comparison', () => {
     assert.deepEqual(worst, ['lost', 'gained', 'half']);
     assert.deepEqual(figures.worst[2]?.lifeboatTitles, ['b', 'a', 'x']);
     const many = Array.from({ length: 30 }, (_, at) => sample(`q${at}`, at, 'a', 'b'));
-    assert.deepEqual(
-      figuresOf(many).worst.map(({ weight }) => weight),
-      [29, 28, 27, 26, 25, 24, 23, 22, 21, 20],
-    );
+    assert.deepEqual(pluck(figuresOf(many).worst, 'weight'), [29, 28, 27, 26, 25, 24, 23, 22, 21, 20]);
   });
 
   it('without samples are null, not 0 and not NaN', () => {

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { MAX_LINES, type Queries, readQueries } from '../../../src/commands/parity/queries.ts';
 import { prepareSearch } from '../../../src/search/key.ts';
+import { temporaryFolder } from '../../folder.ts';
 
 const DOMAIN = { name: 'goods', attributes: [], context: [], answerProfile: 'test' };
 
 describe('a file of queries', () => {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-queries-'));
-  after(() => rmSync(directory, { recursive: true }));
+  const directory = temporaryFolder({ after });
 
   const open = async (file: string, maxQueries = 1000) => {
     const bad: string[] = [];

@@ -239,54 +239,35 @@ function flaps(times: { readonly awayMs: number; readonly backMs: number }): Pic
 
 /** One of two engine endpoints fails and the other takes over. */
 export const MIRRORS: readonly Row[] = [
-  mirrorRow({
+  mirrorRow('gone', {
     name: 'mirror-killed',
     summary: 'with one of two searchds dead (kill −9) the other answers every search',
-    inject: (harness) => harness.engine.end('SIGKILL'),
-    state: 'gone',
-    remove: (harness) => harness.engine.start(),
+    begin: (harness) => harness.engine.end('SIGKILL'),
+    end: (harness) => harness.engine.start(),
     bounds: { unansweredDuring: 0.01, recoverySeconds: 15 },
   }),
-  mirrorRow({
+  mirrorRow('stopped', {
     name: 'mirror-stopped',
     summary: 'with one of two searchds hanging (SIGSTOP) the other answers every search after the next probe',
-    inject: (harness) => harness.engine.pause(),
-    state: 'stopped',
-    remove: async (harness) => harness.engine.resume(),
+    begin: (harness) => harness.engine.pause(),
+    end: async (harness) => harness.engine.resume(),
     // New searches that were sent to it before the probe, which runs every five seconds, waited for their deadline.
     bounds: { unansweredDuring: 0.03, knownUnansweredDuring: 0.01, unansweredAfter: 0.01, recoverySeconds: 15 },
   }),
 ];
 
-function mirrorRow({
-  name,
-  summary,
-  inject,
-  state,
-  remove,
-  bounds,
-}: {
-  readonly name: string;
-  readonly summary: string;
-  readonly inject: (harness: Harness) => Promise<void>;
-  /** Expected state of the affected searchd. */
-  readonly state: 'gone' | 'stopped';
-  readonly remove: (harness: Harness) => Promise<void>;
-  readonly bounds: NonNullable<Row['bounds']>;
-}): Row {
+/** @param state of the affected searchd during the fault */
+function mirrorRow(state: 'gone' | 'stopped', row: Omit<Row, 'effect'>): Row {
   let unreachable = 0;
   return {
-    name,
-    summary,
+    ...row,
     mirrored: true,
     faultMs: 10_000,
-    begin: inject,
     end: async (harness) => {
       unreachable = 2 - (await harness.subject.metric('serpcache_engine_endpoint_reachable'));
-      await remove(harness);
+      await row.end?.(harness);
     },
-    effect: processesAre(state, (harness) => [harness.engine.pid()]),
+    effect: processesAre(state, searchd),
     check: () => (unreachable === 1 ? {} : { broken: [`${unreachable} of 2 endpoints were found unreachable`] }),
-    bounds,
   };
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { BENCHES } from '../../../loadtest/bench/benches.ts';
 import { goalCells, PAGE, pageMarkdown, SECTION } from '../../../loadtest/bench/tables.ts';
 import { COMMITTED_STARTS, figureOf, readResults, resultOf, writeResult } from '../../../loadtest/bench/verdict.ts';
 import { withSection } from '../../../loadtest/labs/kit/publish.ts';
+import { temporaryFolder } from '../../folder.ts';
 
 const RATES = [
   { serpcache: 61_234, 'bare node:http': 100_000, 'nginx proxy_cache': 50_000 },
@@ -25,8 +25,7 @@ const MEASURED = {
 };
 
 function file(t: TestContext, name = 'committed.json'): string {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-committed-'));
-  t.after(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder(t);
   return join(folder, name);
 }
 

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { selfTimes } from '../../../loadtest/bench/measure.ts';
 import type { ServerPlan } from '../../../loadtest/bench/server.ts';
 import { accepts, freePorts, startProcess } from '../../../loadtest/stack/process.ts';
+import { temporaryFolder } from '../../folder.ts';
 
 const HEADERS = { 'content-type': 'application/json; charset=utf-8', etag: '"abc"', vary: 'Accept-Encoding' };
 const SERVER = join(import.meta.dirname, '../../../loadtest/bench/server.ts');
 
 async function started(t: TestContext, kind: ServerPlan['kind']): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-bench-'));
+  const folder = temporaryFolder(t);
   const [port = 0] = await freePorts(1);
   const plan: ServerPlan = { kind, port, headers: HEADERS, body: Buffer.from('{"a":1}').toString('base64') };
   writeFileSync(join(folder, 'plan.json'), JSON.stringify(plan));
@@ -24,10 +24,7 @@ async function started(t: TestContext, kind: ServerPlan['kind']): Promise<string
     logFile: join(folder, 'server.log'),
     ready: () => accepts(port),
   });
-  t.after(async () => {
-    await server.stop();
-    rmSync(folder, { recursive: true });
-  });
+  t.after(() => server.stop());
   return `http://127.0.0.1:${port}/search?q=a`;
 }
 

@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { createHistogram } from 'node:perf_hooks';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { driveHttp, servedShare, timesOf } from '../../../loadtest/http-driver/plan.ts';
+import { listening } from '../../http-listener.ts';
 import { LIMIT_MS } from '../../until.ts';
-
-async function served(t: TestContext, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 const PATHS = ['/a', '/b', '/c', '/d', '/e'];
 
 test('`once` requests each path once, whatever the number of connections', async (t) => {
   const asked: string[] = [];
-  const replica = await served(t, ({ url = '' }, response) => {
+  const replica = await listening(t, ({ url = '' }, response) => {
     asked.push(url);
     response.end('12345');
   });
@@ -44,7 +34,7 @@ test('a burst is in flight all at once, and every path reaches every replica', a
       // Two paths, four times each: none is answered before all of them are in flight.
       if (open.length === 8) for (const one of open.splice(0)) one.end();
     };
-  const replicas = [await served(t, listener('one')), await served(t, listener('two'))];
+  const replicas = [await listening(t, listener('one')), await listening(t, listener('two'))];
   const pace = { kind: 'burst', times: 4, pathsAtOnce: 2 } as const;
   const driven = await driveHttp({ replicas, paths: PATHS.slice(0, 4), pace, patienceMs: LIMIT_MS });
   assert.equal(driven.requests, 16);
@@ -61,7 +51,7 @@ test('the rate is kept whatever the answers are, and paths are requested in turn
     isHeld = false;
     for (const one of open.splice(0)) one.end();
   };
-  const replica = await served(t, ({ url = '' }, response) => {
+  const replica = await listening(t, ({ url = '' }, response) => {
     asked.push(url);
     open.push(response.once('close', release));
     if (!isHeld || open.length === 30) release();
@@ -74,7 +64,7 @@ test('the rate is kept whatever the answers are, and paths are requested in turn
 
 test('refusals, broken answers and missing answers are counted separately, and their times are kept apart from pages', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
-  const replica = await served(t, ({ url }, response) => {
+  const replica = await listening(t, ({ url }, response) => {
     if (url === '/a') response.end('page');
     if (url === '/b') response.writeHead(503).end();
     if (url === '/c') response.writeHead(200, { 'content-length': 10 }).write('half', () => response.destroy());
@@ -93,7 +83,7 @@ test('refusals, broken answers and missing answers are counted separately, and t
 });
 
 test('when no page is served there is no serving time', async (t) => {
-  const replica = await served(t, (_, response) => response.writeHead(500).end());
+  const replica = await listening(t, (_, response) => response.writeHead(500).end());
   const pace = { kind: 'once', connections: 1 } as const;
   const driven = await driveHttp({ replicas: [replica], paths: PATHS, pace, patienceMs: LIMIT_MS });
   assert.equal(driven.servedMs, undefined);
@@ -102,7 +92,7 @@ test('when no page is served there is no serving time', async (t) => {
 
 test('requests in the lead-in of a rate are in no figure', async (t) => {
   let asked = 0;
-  const replica = await served(t, (_, response) => {
+  const replica = await listening(t, (_, response) => {
     asked += 1;
     response.writeHead(asked <= 10 ? 500 : 200).end('page');
   });
@@ -110,22 +100,6 @@ test('requests in the lead-in of a rate are in no figure', async (t) => {
   const driven = await driveHttp({ replicas: [replica], paths: PATHS, pace, patienceMs: LIMIT_MS });
   assert.equal(asked, 30);
   assert.deepEqual([driven.requests, driven.outcomes], [20, { 200: 20 }]);
-});
-
-test('a server that stalls delays the requests that came due during the stall', async (t) => {
-  let stalledMs: number | undefined;
-  const replica = await served(t, (_, response) => {
-    const beganMs = performance.now();
-    // The driver runs in this process and stalls with it: it can send only afterwards.
-    if (stalledMs === undefined) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-    stalledMs ??= performance.now() - beganMs;
-    response.end();
-  });
-  const pace = { kind: 'rate', perSecond: 100, seconds: 0.2 } as const;
-  const { requests, servedMs } = await driveHttp({ replicas: [replica], paths: ['/a'], pace, patienceMs: LIMIT_MS });
-  assert.equal(requests, 20);
-  // Due at 0, 10, … 190 ms, and none answered before the stall of 200 ms ended: half of them waited for nearly half of it.
-  assert.ok((servedMs?.p50 ?? 0) > 0.45 * (stalledMs ?? 0), `${servedMs?.p50} of ${stalledMs} ms`);
 });
 
 test('for latencies of 1 to 1000 ms each percentile has the right value', () => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, test } from 'node:test';
 import { compareRuns, earlierRun, type FigureComparison } from '../../../loadtest/judge/compare.ts';
 import { makeRunFolder } from '../../../loadtest/labs/kit/keep.ts';
 import { runOf } from '../../fakes/load-run.ts';
+import { temporaryFolder } from '../../folder.ts';
 
 const LATER = { startedAtMs: Date.UTC(2026, 10, 22) };
 
@@ -44,8 +44,7 @@ function figureOf(figures: readonly FigureComparison[], name: string): FigureCom
   return found;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-results-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 
 const AT_MS = Date.UTC(2026, 10, 21, 10, 20, 30);
 

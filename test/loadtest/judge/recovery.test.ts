@@ -3,18 +3,16 @@ import { test } from 'node:test';
 import type { RunEvent, RunRecord, Second } from '../../../loadtest/judge/record.ts';
 import { lossesOf, type Recovery, recoveriesOf } from '../../../loadtest/judge/recovery.ts';
 import { runOf } from '../../fakes/load-run.ts';
+import { pluck } from '../../pluck.ts';
 
 test('each stage of a drill is its own loss, and the start of the drill is none', () => {
   const record = runOf({ script: 'flush-survival' });
   const losses = lossesOf(record);
   assert.deepEqual(
-    losses.map(({ fromMs }) => fromMs),
+    pluck(losses, 'fromMs'),
     record.events.flatMap(({ kind, atMs }) => (kind === 'drill-stage' ? [atMs] : [])),
   );
-  assert.deepEqual(
-    losses.map(({ step }) => step),
-    ['flush', 'flush', 'flush'],
-  );
+  assert.deepEqual(pluck(losses, 'step'), ['flush', 'flush', 'flush']);
 });
 
 test('the deeper the loss, the lower the ratio and the longer the recovery', () => {

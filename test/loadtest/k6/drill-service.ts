@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import type { TestContext } from 'node:test';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
+import { listening } from '../../http-listener.ts';
 
 /** A fake admin API with the drills of a test: it answers as the service does, and flushes nothing. */
 export interface DrillService {
@@ -51,18 +51,13 @@ export async function drillService(context: TestContext, { verdict }: DrillServi
     return id === undefined ? undefined : journal(id);
   };
 
-  const server = createServer(async (request, response) => {
+  const url = await listening(context, async (request, response) => {
     const path = (request.url ?? '').replace(/\?.*$/, '');
     const reply = answer(request.method ?? '', path, await textOf(request));
     response.writeHead(reply === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(reply ?? { detail: `there is no ${path}` }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  context.after(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, begun, aborted };
+  return { url, begun, aborted };
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

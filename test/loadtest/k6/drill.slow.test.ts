@@ -8,6 +8,7 @@ import type { RunEvent } from '../../../loadtest/judge/record.ts';
 import type { ScriptSummary } from '../../../loadtest/k6/kit/summary.ts';
 import { eventIn } from '../../../loadtest/runner/k6-output.ts';
 import { listeningServer } from '../../http/harness.ts';
+import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import { type DrillServiceOptions, drillService, OURS } from './drill-service.ts';
 import { environment, k6, SCRIPTS_FOLDER } from './k6-inspect.ts';
@@ -50,15 +51,9 @@ suite('a script that drills', { concurrency: true }, () => {
     const { code, events, summary, said } = await run.end();
     assert.equal(code, 0, said);
     assert.equal(summary.verdict.kind, 'passed');
-    assert.deepEqual(
-      summary.steps.map(({ drill }) => drill),
-      [undefined, 'passed', undefined],
-    );
+    assert.deepEqual(pluck(summary.steps, 'drill'), [undefined, 'passed', undefined]);
     const ours = events.filter(({ drill }) => drill === OURS);
-    assert.deepEqual(
-      ours.map(({ kind }) => kind),
-      ['drill-started', 'drill-stage', 'drill-ended'],
-    );
+    assert.deepEqual(pluck(ours, 'kind'), ['drill-started', 'drill-stage', 'drill-ended']);
     const [started, stage] = ours;
     assert.equal((stage?.atMs ?? 0) - (started?.atMs ?? 0), 250);
     const [{ domains, reason } = { domains: [], reason: '' }] = run.drills.begun;

@@ -11,6 +11,7 @@ import { systemClock } from '../../../src/runtime.ts';
 import { createFakeSearch } from '../../fakes/search.ts';
 import { listeningServer } from '../../http/harness.ts';
 import { plain } from '../../plain.ts';
+import { pluck } from '../../pluck.ts';
 
 const result = (id: string): object => ({ id, title: 'a title', snippet: '', score: 1, attributes: {} });
 
@@ -110,10 +111,7 @@ suite('the outcome of each search of a batch', () => {
     for (const expected of ['engine', 'hit-l1']) {
       const text = await asked(url, asks);
       const replies = itemReplies(text, asks.length) ?? [];
-      assert.deepEqual(
-        replies.map(({ status }) => status),
-        [200, 503, 504, 400, 200],
-      );
+      assert.deepEqual(pluck(replies, 'status'), [200, 503, 504, 400, 200]);
       const [first, ...others] = replies.map(outcomeOf);
       assert.equal(first, expected);
       assert.deepEqual(others.slice(0, 3), ['shed', 'failed', 'rejected']);

@@ -5,6 +5,7 @@ import { fitPlan } from '../../../loadtest/k6/kit/drill-plan.ts';
 import { BREAK_SECONDS, type Step } from '../../../loadtest/k6/kit/step.ts';
 import type { Plan } from '../../../src/operations/drills/plan.ts';
 import { loadReadyPlans } from '../../../src/operations/drills/plan-file.ts';
+import { rowsOf } from '../../pluck.ts';
 import { environment, inspect, type K6Scenario, SCRIPTS_FOLDER, secondsOf } from './k6-inspect.ts';
 
 const SCRIPTS = readdirSync(SCRIPTS_FOLDER).flatMap((name) => (name.endsWith('.ts') ? [name.slice(0, -3)] : []));
@@ -121,17 +122,14 @@ suite('scripts that act as an operator', () => {
 suite('the steps', () => {
   test('flush-survival: the rate is the same before, during and after the flush, once at x1 and once at x3', async () => {
     const steps = await stepsOf('flush-survival');
-    assert.deepEqual(
-      steps.map(({ name, rate }) => [name, rate]),
-      [
-        ['x1-steady', 50],
-        ['x1-steady+1', 50],
-        ['x1-steady+2', 50],
-        ['x3-steady', 150],
-        ['x3-steady+1', 150],
-        ['x3-steady+2', 150],
-      ],
-    );
+    assert.deepEqual(rowsOf(steps, 'name', 'rate'), [
+      ['x1-steady', 50],
+      ['x1-steady+1', 50],
+      ['x1-steady+2', 50],
+      ['x3-steady', 150],
+      ['x3-steady+1', 150],
+      ['x3-steady+2', 150],
+    ]);
   });
 
   test('batch: searches a second are the same in each size, also when that is less than one request a second', async () => {

@@ -11,6 +11,7 @@ import {
   segmentsOf,
   stepAt,
 } from '../../../loadtest/k6/kit/step.ts';
+import { pluck, rowsOf } from '../../pluck.ts';
 
 const LIMITS = { maxErrorRate: 0.001, abortErrorRate: 0.05, shedsAllowed: false };
 const RUNGS = inTurn([
@@ -26,14 +27,11 @@ const SPIKE = inTurn([
 
 test('each step begins one break after the previous one ended, or at once where it continues', () => {
   assert.equal(BREAK_SECONDS, 1.5);
-  assert.deepEqual(
-    RUNGS.map(({ name, startSeconds, ratePerSecond }) => [name, startSeconds, ratePerSecond]),
-    [
-      ['warm', 0, 100],
-      ['x1', 26.5, 100],
-      ['x2-5', 40, 250],
-    ],
-  );
+  assert.deepEqual(rowsOf(RUNGS, 'name', 'startSeconds', 'ratePerSecond'), [
+    ['warm', 0, 100],
+    ['x1', 26.5, 100],
+    ['x2-5', 40, 250],
+  ]);
   assert.deepEqual(SPIKE.map(holdOf), [
     [5, 15],
     [15, 20],
@@ -57,10 +55,7 @@ test('steps that continue belong to one segment with the step they follow', () =
       ['later', ['later']],
     ],
   );
-  assert.deepEqual(
-    segmentsOf(RUNGS).map(({ name }) => name),
-    ['warm', 'x1', 'x2-5'],
-  );
+  assert.deepEqual(pluck(segmentsOf(RUNGS), 'name'), ['warm', 'x1', 'x2-5']);
 });
 
 test('a segment knows its current step, and whether the rate holds or still climbs', () => {

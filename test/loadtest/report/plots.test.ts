@@ -7,6 +7,7 @@ import { runAnnotations } from '../../../loadtest/report/plot.ts';
 import { toHtml } from '../../../src/report/html.ts';
 import type { Panel } from '../../../src/report/plot/panel.ts';
 import { runOf } from '../../fakes/load-run.ts';
+import { pluck } from '../../pluck.ts';
 
 function panelOf(record: RunRecord, name: PlotName): Panel {
   const panel = runPlot(plotContext(record, judge(record)), name);
@@ -17,10 +18,6 @@ function panelOf(record: RunRecord, name: PlotName): Panel {
 /** The drawn parts that hold a text, as markup. */
 function drawnWith({ drawn }: Panel, text: string): readonly string[] {
   return drawn.flatMap((one) => (one === undefined ? [] : [toHtml(one)])).filter((markup) => markup.includes(text));
-}
-
-function legendOf({ legend }: Panel): readonly string[] {
-  return legend.map(({ name, figure }) => `${name} ${figure ?? ''}`.trim().replaceAll('\u00a0', ' '));
 }
 
 test('a p50 of a fraction of a millisecond and a p99 of half a second are both readable', () => {
@@ -35,21 +32,6 @@ test('p99 limits are drawn while their steps hold, and only for steps that have 
   assert.equal(limits.length, 5);
 });
 
-test('requests that the generator did not begin are counted, and zero of them is shown as none', () => {
-  assert.ok(legendOf(panelOf(runOf(), 'rate')).includes('due, but not begun by the generator none'));
-  const starved = runOf({ starvedAt: 4 });
-  const lost = starved.summary.generator.dropped.toLocaleString('en-US');
-  assert.ok(legendOf(panelOf(starved, 'rate')).includes(`due, but not begun by the generator ${lost} in all`));
-});
-
-test('allowed sheds are drawn as sheds and are not counted as errors', () => {
-  const made = runOf({ breaksAt: 4 });
-  const allowed = { ...made, seconds: made.seconds.map((second) => ({ ...second, errors: 0 })) };
-  const [errors, ...areas] = legendOf(panelOf(allowed, 'errors'));
-  assert.match(errors ?? '', /^errors, by the limits of their step 0 in all$/);
-  assert.match(areas.at(-1) ?? '', /^shed [\d,]{5,}$/);
-});
-
 test('rates are summed over all processes', () => {
   const most = (replicas: number): number => {
     const { legend } = panelOf(runOf({ replicas }), 'engine');
@@ -61,10 +43,7 @@ test('rates are summed over all processes', () => {
 test('bands show where a rate holds; a broken step has a mark, and a step that was not reached has no band', () => {
   const record = runOf({ breaksAt: 4, isAborted: true });
   const { bands } = runAnnotations(plotContext(record, judge(record)));
-  assert.deepEqual(
-    bands.map(({ name }) => name),
-    ['warm-up', 'x1', 'x2', 'x3', 'x4 ✕'],
-  );
+  assert.deepEqual(pluck(bands, 'name'), ['warm-up', 'x1', 'x2', 'x3', 'x4 ✕']);
   assert.deepEqual([bands[1]?.fromMs, bands[1]?.toMs], [28_000, 48_000]);
   assert.equal(bands.at(-1)?.toMs, 106_000);
 });
@@ -80,46 +59,6 @@ test('a line has a gap where its figure is unknown and continues after it', () =
   const [p50 = ''] = drawnWith(panelOf({ ...record, seconds: silent }, 'latency'), 'line p50');
   assert.equal(p50.match(/M/g)?.length, 2);
   assert.doesNotMatch(p50, /NaN/);
-});
-
-test('errors without an outcome of their own are also drawn', () => {
-  const made = runOf();
-  const wrong = { ...made, seconds: made.seconds.map((second) => ({ ...second, errors: 5 })) };
-  const panel = panelOf(wrong, 'errors');
-  assert.equal(legendOf(panel)[0], 'errors, by the limits of their step 720 in all');
-  assert.match(drawnWith(panel, 'line errors').join(''), /d="M/);
-});
-
-test('the hit ratio plot gives the lowest value after each loss and the value before it', () => {
-  const panel = panelOf(runOf({ script: 'flush-survival' }), 'hit-ratio');
-  assert.match(legendOf(panel)[0] ?? '', /^hits: fresh from L1 or L2 2\d(?:\.\d)? % at least$/);
-  assert.equal(drawnWith(panel, 'line before').length, 3);
-});
-
-test('unanswered store commands are drawn, and no kind of answer is counted among them', () => {
-  const record = runOf();
-  const ended = (counts: Readonly<Record<string, number>>): readonly string[] => {
-    const samples = record.samples.map((sample, at) => ({
-      ...sample,
-      replicas: sample.replicas.map((replica) => ({
-        ...replica,
-        domains: Object.fromEntries(
-          Object.entries(replica.domains).map(([name, domain]) => {
-            const grown = Object.entries(counts).map(([end, perSecond]) => [end, at * perSecond] as const);
-            return [name, { ...domain, storeCommands: Object.fromEntries(grown) }];
-          }),
-        ),
-      })),
-    }));
-    return legendOf(panelOf({ ...record, samples }, 'store'));
-  };
-  assert.deepEqual(ended({ value: 50, absent: 20, stored: 20, answered: 10 }).slice(1), [
-    'of the service, as it counts them 200/s at most',
-  ]);
-  assert.deepEqual(ended({ value: 50, 'store-slow': 5 }).slice(1), [
-    'of the service, as it counts them 110/s at most',
-    'of those without an answer 10/s at most',
-  ]);
 });
 
 test('a machine is never shown busier than its number of cores, however late a sample is', () => {

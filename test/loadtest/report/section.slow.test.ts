@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { judge } from '../../../loadtest/judge/judge.ts';
@@ -9,6 +8,7 @@ import { MAX_RECORD_BYTES, parseRecord, recordText } from '../../../loadtest/lab
 import { plotSvg, publishRun, runSection, runTables } from '../../../loadtest/report/section.ts';
 import { pack, runOfThinned, type ThinnedRun, thinRun, unpack } from '../../../loadtest/report/thin-run.ts';
 import { runOf } from '../../fakes/load-run.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { hostileRun } from './sample-runs.ts';
 
@@ -64,8 +64,7 @@ test('the searches of a published run contain no folder, and its record contains
 });
 
 test('a run is published with its plots and its record, unless it is invalid or its commit is unknown', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'serpcache-run-'));
-  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const page = join(folder, 'README.md');
   const [start, end] = ['<!-- finding: x-load -->', '<!-- /finding: x-load -->'];
   writeFileSync(page, `${start}\n${end}\n`);

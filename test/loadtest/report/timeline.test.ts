@@ -8,6 +8,7 @@ import { toHtml } from '../../../src/report/html.ts';
 import { createFrame } from '../../../src/report/plot/frame.ts';
 import { line } from '../../../src/report/plot/shapes.ts';
 import { runOf } from '../../fakes/load-run.ts';
+import { rowsOf } from '../../pluck.ts';
 
 const record = runOf();
 const startedAtMs = record.summary.startedAtMs;
@@ -49,13 +50,10 @@ test('samples from before the run or after its end are not drawn', () => {
   const at = (seconds: number): Sample => ({ ...empty, atMs: startedAtMs + seconds * 1000 });
   const samples = [at(-3), at(-2), at(-0.5), at(0.5), at(143.6), at(144.4), at(150)];
   const drawn = timelineOf({ ...record, samples }).samples.flat();
-  assert.deepEqual(
-    drawn.map(({ fromMs, toMs }) => [fromMs, toMs]),
-    [
-      [500, 143_600],
-      [143_600, 144_000],
-    ],
-  );
+  assert.deepEqual(rowsOf(drawn, 'fromMs', 'toMs'), [
+    [500, 143_600],
+    [143_600, 144_000],
+  ]);
 });
 
 test('the planned rate climbs from step to step and ends with the run', () => {

@@ -30,19 +30,7 @@ function faults(argv: readonly string[], env: Readonly<Record<string, string>> =
 }
 
 test('all errors are reported at once', () => {
-  const argv = [
-    'smokey',
-    'soak',
-    '--stack',
-    'remote',
-    '--seed',
-    '1.5',
-    '--replicas',
-    '9',
-    '--bogus',
-    '--pin=yes',
-    '--k6=',
-  ];
+  const argv = 'smokey soak --stack remote --seed 1.5 --replicas 9 --bogus --pin=yes --k6='.split(' ');
   const found = faults(argv, { MAX_VUS: 'many' });
   for (const word of [
     '"smokey"',
@@ -68,15 +56,9 @@ test('without a local stack the query file and x1 are required', () => {
 });
 
 test('a script that flushes needs an admin address and a token, unless it has its own stack', () => {
-  const found = faults(['flush-survival', ...STAGING, '--base-rps', '50']);
-  assert.ok(
-    found.some((fault) => fault.startsWith('--admin-url (or ADMIN_URL) is missing')),
-    found.join('\n'),
-  );
-  assert.ok(
-    found.some((fault) => fault.startsWith('ADMIN_TOKEN is missing')),
-    found.join('\n'),
-  );
+  const found = faults(['flush-survival', ...STAGING, '--base-rps', '50']).join('\n');
+  assert.match(found, /^--admin-url \(or ADMIN_URL\) is missing/m);
+  assert.match(found, /^ADMIN_TOKEN is missing/m);
   assert.equal(options(['flush-survival']).stack, 'local');
 });
 

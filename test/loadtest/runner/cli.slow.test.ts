@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { RunRecord } from '../../../loadtest/judge/record.ts';
+import { temporaryFolder } from '../../folder.ts';
+import { assertNone } from '../../pluck.ts';
 
 const CLI = join(import.meta.dirname, '..', '..', '..', 'loadtest', 'runner', 'cli.ts');
 const FAKE = join(import.meta.dirname, 'fake-k6.mjs');
 const TOKEN = 'nobody-may-read-this';
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-run-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 const queries = join(folder, 'my-queries.tsv');
 writeFileSync(queries, 'goods\tsofa\n');
 
@@ -97,9 +97,9 @@ test('without a summary there is no verdict', async () => {
   const { code, stderr, runs } = await call('silent');
   assert.equal(code, 3);
   assert.match(stderr, /left no summary[\s\S]*nobody answers there/);
-  assert.deepEqual(
-    runs.flatMap((run) => readdirSync(run)).filter((name) => name === 'run.json'),
-    [],
+  assertNone(
+    runs.flatMap((run) => readdirSync(run)),
+    (name) => name === 'run.json',
   );
 });
 

@@ -1,34 +1,24 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { keepJournals } from '../../../loadtest/runner/drill-journals.ts';
+import { temporaryFolder } from '../../folder.ts';
+import { listening } from '../../http-listener.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-journals-'));
-after(() => rmSync(folder, { recursive: true }));
-
-interface Admin {
-  readonly url: string;
-  readonly tokens: ReadonlySet<string>;
-  readonly reports: () => number;
-}
+const folder = temporaryFolder({ after });
 
 /** A fake admin listener with one drill, which is over after the given number of requests. */
-async function admin(drill: string | undefined, looksUntilOver: number): Promise<Admin> {
+async function admin(drill: string | undefined, looksUntilOver: number) {
   let looks = 0;
   let reports = 0;
   const tokens = new Set<string>();
-  const server = createServer((request, response) => {
+  const url = await listening({ after }, (request, response) => {
     tokens.add(request.headers.authorization ?? 'none');
     const { pathname } = new URL(request.url ?? '', 'http://admin');
     if (drill === undefined || !pathname.startsWith(`/admin/drills/${drill}`)) {
       response.writeHead(404, { 'content-type': 'application/problem+json' });
-      response.end(
-        JSON.stringify({ code: 'unknown-drill', status: 404, title: 'No', detail: 'There is no such drill.' }),
-      );
+      response.end('{"code":"unknown-drill","status":404,"title":"No","detail":"There is no such drill."}');
     } else if (pathname.endsWith('/report')) {
       reports += 1;
       response.end('<html>report</html>');
@@ -37,9 +27,7 @@ async function admin(drill: string | undefined, looksUntilOver: number): Promise
       response.end(JSON.stringify({ id: drill, state: { kind: looks > looksUntilOver ? 'over' : 'ending' } }));
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  after(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tokens, reports: () => reports };
+  return { url, tokens, reports: () => reports };
 }
 
 function event(drill: string): { atMs: number; kind: string; text: string; drill: string } {

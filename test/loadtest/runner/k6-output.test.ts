@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { EVENT_MARK } from '../../../loadtest/k6/kit/event.ts';
 import { eventsIn, secondsOf } from '../../../loadtest/runner/k6-output.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { plain } from '../../plain.ts';
+import { pluck } from '../../pluck.ts';
 
 /** From k6 1.8.1 and a server that answered every fourth request with 500 after 80 ms; one VU, 30 requests a second. */
 const RECORD = readFileSync(join(import.meta.dirname, 'dashboard-record.ndjson'), 'utf8');
 
 test('each snapshot of the record is one second, with its end time', () => {
-  assert.deepEqual(
-    secondsOf(RECORD).map(({ atMs }) => atMs),
-    [1795257127189, 1795257128189, 1795257129189],
-  );
+  assert.deepEqual(pluck(secondsOf(RECORD), 'atMs'), [1795257127189, 1795257128189, 1795257129189]);
 });
 
 test('figures are found even if metrics that appear later shift the positions', () => {
@@ -44,8 +42,7 @@ test('a second without a search has no latency', () => {
   }
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-events-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 
 function line(event: unknown): string {
   return `${EVENT_MARK}${JSON.stringify(event)}`;

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { K6_FILES } from '../../../loadtest/runner/k6-output.ts';
 import { type K6Run, runK6 } from '../../../loadtest/runner/k6-process.ts';
 import { k6Environment, plannedMs } from '../../../loadtest/runner/k6-program.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { plain } from '../../plain.ts';
 import { until } from '../../until.ts';
 
 const PROGRAM = { path: join(import.meta.dirname, 'fake-k6.mjs'), version: 'v1.8.1' };
-const folder = mkdtempSync(join(tmpdir(), 'serpcache-k6-'));
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 
 function wanted(does: string, more: Partial<K6Run> = {}): K6Run {
   const signal = new AbortController().signal;

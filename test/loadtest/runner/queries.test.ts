@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { parseQueries, type Query } from '../../../loadtest/k6/kit/query-file.ts';
 import { writeQueries } from '../../../loadtest/runner/queries.ts';
@@ -10,6 +9,7 @@ import { documentsOf } from '../../../loadtest/stack/plan.ts';
 import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
 import type { Document, SearchDomain } from '../../../src/search/domain.ts';
 import { parseRequest } from '../../../src/search/query.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { plain } from '../../plain.ts';
 
 const DEMO: readonly SearchDomain[] = DEMO_DOMAINS.map((domain) => ({ ...domain, answerProfile: '' }));
@@ -33,11 +33,7 @@ async function* demoOf(...[domain, corpora]: Parameters<typeof documentsOf>): As
   yield* await documents;
 }
 
-let folder = '';
-before(() => {
-  folder = mkdtempSync(join(tmpdir(), 'write-queries-'));
-});
-after(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder({ after });
 
 async function written(
   name: string,

@@ -1,15 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { engineCallsOf } from '../../../loadtest/k6/kit/metrics-text.ts';
 import { createReplicaAsker, replicaPageOf, replicaSampleOf } from '../../../loadtest/sample/replica.ts';
 import { ask, demoDomains, startService } from '../../e2e/service-harness.ts';
+import { temporaryFolder } from '../../folder.ts';
 import { plain } from '../../plain.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'serpcache-sample-'));
-after(() => rmSync(directory, { recursive: true, force: true }));
+const directory = temporaryFolder({ after });
 
 test('every figure of a real process is present, and its counters count', async () => {
   const service = await startService(demoDomains(directory));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { type TestContext, test } from 'node:test';
 import { createSampler, createThinned } from '../../../loadtest/sample/sampler.ts';
+import { listening } from '../../http-listener.ts';
 import { plain } from '../../plain.ts';
+import { pluck, rowsOf } from '../../pluck.ts';
 import { until } from '../../until.ts';
 
 const NOTHING = { adminUrls: [], stores: [], processes: () => [], host: false };
@@ -24,10 +25,7 @@ test('a process that hangs does not delay the samples of the others', async (con
 
   assert.ok(samples.length >= 5);
   for (const [index, sample] of samples.entries()) {
-    assert.deepEqual(
-      sample.replicas.map(({ name, inFlight }) => [name, inFlight]),
-      [[good.name, index + 1]],
-    );
+    assert.deepEqual(rowsOf(sample.replicas, 'name', 'inFlight'), [[good.name, index + 1]]);
   }
 });
 
@@ -113,10 +111,7 @@ test('the host and the named processes are sampled only when they are configured
     { name: 'gone', pid: 2 ** 30 },
   ];
   const [sample] = await createSampler({ ...NOTHING, processes, host: true }).stop();
-  assert.deepEqual(
-    sample?.processes.map(({ name }) => name),
-    ['me'],
-  );
+  assert.deepEqual(pluck(sample?.processes, 'name'), ['me']);
   assert.ok((sample?.processes[0]?.cpuSeconds ?? 0) > 0);
   assert.ok((sample?.host?.totalBytes ?? 0) > 0);
   const [bare] = await createSampler(NOTHING).stop();
@@ -143,15 +138,8 @@ test('a run longer than the maximum is thinned, and its sampling interval grows'
 });
 
 async function admin(context: TestContext, listener: RequestListener) {
-  const server = createServer(listener);
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  context.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const name = `127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
-  return { name, url: `http://${name}` };
+  const url = await listening(context, listener);
+  return { name: new URL(url).host, url };
 }
 
 test('it never holds more than its maximum, and always the first and the newest item', () => {

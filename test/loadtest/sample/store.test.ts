@@ -64,9 +64,7 @@ test('a node that hangs is absent after the time limit, then at once, and later 
 
 test('an error reply, or a reply that lacks a figure, gives no sample, and the connection is used again', async (context) => {
   const replies = ['-NOAUTH Authentication required.\r\n', bulk('used_memory:5\r\n'), bulk(INFO)];
-  const fake = await pretend(context, { nowMs: 0 }, (socket) =>
-    socket.on('data', () => socket.write(replies.shift() ?? '')),
-  );
+  const fake = await pretend(context, (socket) => socket.on('data', () => socket.write(replies.shift() ?? '')));
   assert.equal(await fake.ask(LIMIT_MS), undefined);
   assert.equal(await fake.ask(LIMIT_MS), undefined);
   assert.deepEqual(await fake.ask(LIMIT_MS), SAMPLE);
@@ -123,7 +121,7 @@ async function real(context: TestContext, flavour: 'redis' | 'valkey') {
 }
 
 /** A TCP listener with one handler for each connection. */
-async function pretend(context: TestContext, clock: { nowMs: number }, serve: (socket: Socket) => void) {
+async function pretend(context: TestContext, serve: (socket: Socket) => void) {
   let connections = 0;
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -135,21 +133,11 @@ async function pretend(context: TestContext, clock: { nowMs: number }, serve: (s
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  const asker = createStoreAsker(
-    { name: 'fake', host: '127.0.0.1', port },
-    { wallMs: () => clock.nowMs, monotonicMs: () => clock.nowMs },
-  );
+  const asker = createStoreAsker({ name: 'fake', host: '127.0.0.1', port }, { wallMs: () => 0, monotonicMs: () => 0 });
   context.after(() => {
     asker.close();
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  return {
-    ask: asker.ask,
-    connections: () => connections,
-    ended: async () => {
-      const [socket] = await once(server, 'connection');
-      await new Promise((resolve) => socket.once('close', resolve));
-    },
-  };
+  return { ask: asker.ask, connections: () => connections };
 }

@@ -16,6 +16,8 @@ import { test } from 'node:test';
 import pino from 'pino';
 import { createAudit } from '../../../src/operations/audit/audit.ts';
 import { idle } from '../../fakes/idle.ts';
+import { temporaryFolder } from '../../folder.ts';
+import { pluck, rowsOf } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import { createHarness, entry, newest, RETRY_MS, UNROTATED } from './harness.ts';
 
@@ -25,7 +27,7 @@ test('each entry is one line of the file and one of the log, in order', async (c
   await audit.close();
   assert.equal(readFileSync(file, 'utf8').split('\n').length, 51);
   assert.deepEqual(
-    written().map(({ action, atMs }) => [action, atMs]),
+    rowsOf(written(), 'action', 'atMs'),
     Array.from({ length: 50 }, (_, i) => [`a${i}`, 1001 + i]),
   );
   assert.deepEqual(
@@ -48,10 +50,7 @@ test('lines of another process stay, and a file that was moved away is created a
   renameSync(file, join(directory, 'rotated'));
   audit.record(entry('third'));
   await audit.close();
-  assert.deepEqual(
-    written().map(({ action }) => action),
-    ['third'],
-  );
+  assert.deepEqual(pluck(written(), 'action'), ['third']);
 });
 
 test('two processes that share a file never mix their lines', async (context) => {
@@ -72,15 +71,11 @@ test('half a line at the end of the file does not become part of the next line',
   writeFileSync(file, '{"action":"half a li', { flag: 'a' });
   audit.record(entry('second'));
   await audit.close();
-  assert.deepEqual(
-    (await newest(audit, 10)).map(({ action }) => action),
-    ['second', 'first'],
-  );
+  assert.deepEqual(pluck(await newest(audit, 10), 'action'), ['second', 'first']);
 });
 
 test('while the file cannot be written all lines are in the log, some wait, and the fault is logged once', async (context) => {
-  const directory = mkdtempSync(join(tmpdir(), 'serpcache-audit-'));
-  context.after(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder(context);
   const blocked = join(directory, 'file');
   writeFileSync(blocked, 'a file where the directory should be');
   const { audit, lines, file } = createHarness(context, { file: join(blocked, 'audit.ndjson'), maxWaitingBytes: 1000 });
@@ -162,14 +157,11 @@ test('an entry that is too large or not JSON is written without before and after
   audit.record({ ...entry('large'), after: 'x'.repeat(20_000) });
   audit.record({ ...entry('number'), after: 1n });
   await audit.close();
-  assert.deepEqual(
-    written().map(({ action, after }) => [action, after]),
-    [
-      ['circle', { omitted: 'not JSON' }],
-      ['large', { omitted: 'too large' }],
-      ['number', { omitted: 'not JSON' }],
-    ],
-  );
+  assert.deepEqual(rowsOf(written(), 'action', 'after'), [
+    ['circle', { omitted: 'not JSON' }],
+    ['large', { omitted: 'too large' }],
+    ['number', { omitted: 'not JSON' }],
+  ]);
 });
 
 test('the newest entries are read from the end of a file of any size', async (context) => {
@@ -183,7 +175,7 @@ test('the newest entries are read from the end of a file of any size', async (co
   appendFileSync(file, `\n${Array.from({ length: 2000 }, (_, i) => line(i)).join('')}`);
   const read = await newest(audit, 1000);
   assert.deepEqual(
-    read.map(({ atMs }) => atMs),
+    pluck(read, 'atMs'),
     Array.from({ length: 1000 }, (_, i) => 1999 - i),
   );
   assert.equal(read[0]?.reason?.length, 1999 % 700);
@@ -195,10 +187,7 @@ test('a line can be read as soon as it was recorded', async (context) => {
   assert.deepEqual(await newest(audit, 5), []);
   audit.record(entry('a'));
   audit.record(entry('b'));
-  assert.deepEqual(
-    (await newest(audit, 5)).map(({ action }) => action),
-    ['b', 'a'],
-  );
+  assert.deepEqual(pluck(await newest(audit, 5), 'action'), ['b', 'a']);
 });
 
 test('lines that are no entries are left out', async (context) => {
@@ -207,8 +196,5 @@ test('lines that are no entries are left out', async (context) => {
   await audit.close();
   writeFileSync(file, '\n\nnot json\n[]\nnull\n{"action":1}\n\ufeff{}\n', { flag: 'a' });
   audit.record(entry('later'));
-  assert.deepEqual(
-    (await newest(audit, 10)).map(({ action }) => action),
-    ['later', 'made'],
-  );
+  assert.deepEqual(pluck(await newest(audit, 10), 'action'), ['later', 'made']);
 });

@@ -2,46 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acknowledge, readAcknowledgements } from '../../../src/operations/doctor/acknowledge.ts';
 import type { Finding } from '../../../src/operations/doctor/report.ts';
+import { pluck } from '../../pluck.ts';
 
 const CHECKS = new Set(['store-replicas', 'host-thp']);
 const NOW = Date.parse('2026-11-25T12:00:00Z');
 const read = (text: string) => readAcknowledgements(text, NOW, CHECKS);
 
-function finding(check: string, subject: string): Finding {
-  return {
-    check,
-    subject,
-    area: 'store',
-    severity: 'info',
-    title: '',
-    evidence: '',
-    figures: {},
-    advice: [],
-    seen: '',
-    threshold: '',
-    why: '',
-    source: '',
-    sinceMs: 0,
-  };
-}
+const finding = (check: string, subject: string): Finding => ({ check, subject }) as Finding;
 
 test('an acknowledged finding is counted apart, with its reason and its last day', () => {
-  const file = read(
-    '- check: store-replicas\n  subject: 10.0.0.1\n  reason: failover is wanted\n  until: 2027-03-01\n',
-  );
+  const file = read('- { check: store-replicas, subject: 10.0.0.1, reason: failover is wanted, until: 2027-03-01 }');
   assert.deepEqual(file.faults, []);
   const sorted = acknowledge(
     [finding('store-replicas', '10.0.0.1:6379 (goods)'), finding('store-replicas', '10.0.0.2:6379 (goods)')],
     file,
   );
-  assert.deepEqual(
-    sorted.findings.map(({ subject }) => subject),
-    ['10.0.0.2:6379 (goods)'],
-  );
-  assert.deepEqual(
-    sorted.acknowledged.map(({ acknowledged }) => acknowledged),
-    [{ reason: 'failover is wanted', until: '2027-03-01' }],
-  );
+  const acknowledged = { reason: 'failover is wanted', until: '2027-03-01' };
+  assert.deepEqual(pluck(sorted.findings, 'subject'), ['10.0.0.2:6379 (goods)']);
+  assert.deepEqual(pluck(sorted.acknowledged, 'acknowledged'), [acknowledged]);
 });
 
 test('without a subject every subject of the check is acknowledged, and no other check', () => {
@@ -77,10 +55,7 @@ test('a wrong entry is told with its number and its member, and does not hide th
       '- { check: store-replicas, reason: r, until: 2027-01-01 }',
     ].join('\n'),
   );
-  assert.deepEqual(
-    entries.map(({ check }) => check),
-    ['store-replicas'],
-  );
+  assert.deepEqual(pluck(entries, 'check'), ['store-replicas']);
   assert.deepEqual(
     faults.map((fault) => /^acknowledgement (\d): (\w+)/.exec(fault)?.slice(1).join(' ')),
     ['1 check', '2 reason', '3 until', '4 until', '5 severity', '6 it'],

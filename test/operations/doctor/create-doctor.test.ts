@@ -12,6 +12,7 @@ import type { EngineFacts, Snapshot } from '../../../src/operations/doctor/facts
 import { ENABLE_NAMES } from '../../../src/operations/doctor/report.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { temporaryFolder } from '../../folder.ts';
+import { pluck, rowsOf } from '../../pluck.ts';
 import { createFakeEngineProbe, createFakeStoreProbe, silentEngine } from './fake-probes.ts';
 import { engineWith, hostWith } from './harness.ts';
 
@@ -100,13 +101,10 @@ test('a finding is told once when it is raised and once when it is cleared, and 
   assert.deepEqual(told(), ['raised engine-unreachable', 'cleared engine-unreachable']);
   assert.deepEqual(doctor.standing()?.findings, []);
   assert.deepEqual(counts('engine-unreachable'), [0, 0, 1, 1, 1, 1, 0, 0, 0]);
-  assert.deepEqual(
-    doctor.history().map(({ change, check, severity, subject }) => [change, check, severity, subject]),
-    [
-      ['raised', 'engine-unreachable', 'critical', SUBJECT],
-      ['cleared', 'engine-unreachable', 'critical', SUBJECT],
-    ],
-  );
+  assert.deepEqual(rowsOf(doctor.history(), 'change', 'check', 'severity', 'subject'), [
+    ['raised', 'engine-unreachable', 'critical', SUBJECT],
+    ['cleared', 'engine-unreachable', 'critical', SUBJECT],
+  ]);
 });
 
 test('each window tells the count of every cheap check, zeroes included', async (t) => {
@@ -127,10 +125,7 @@ test('the first look is at a random moment of the first second, and the others a
   await advance(INTERVAL_MS - 1);
   assert.equal(snapshots.length, 1);
   await advance(1);
-  assert.deepEqual(
-    snapshots.map(({ depth }) => depth),
-    ['cheap', 'cheap'],
-  );
+  assert.deepEqual(pluck(snapshots, 'depth'), ['cheap', 'cheap']);
   assert.deepEqual(doctor.standing()?.counts, { critical: 0, warning: 0, info: 0 });
 });
 

@@ -82,8 +82,11 @@ export function createFakeEngineProbe(facts: () => EngineFacts | Promise<EngineF
 }
 
 /** A search server that does not answer. */
-export function silentEngine(change: Parameters<typeof engineWith>[0] = {}): EngineFacts {
-  const part = { skipped: 'no answer within 1800 ms' };
+export function silentEngine(
+  change: Parameters<typeof engineWith>[0] = {},
+  skipped = 'no answer within 1800 ms',
+): EngineFacts {
+  const part = { skipped };
   const missing = { version: part, rttMs: part, indexStatus: part, agents: part, threads: part, indexAge: part };
   return { ...engineWith({ ...change, ...missing }), status: part, maxConnections: part };
 }

@@ -1,16 +1,25 @@
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Check, CheckResult, CheckRule, Window } from '../../../src/operations/doctor/check.ts';
 import { CHECKS } from '../../../src/operations/doctor/checks/checks.ts';
+import { fieldsOf as infoFields } from '../../../src/operations/doctor/collect/store-replies.ts';
+import type { StoreProbe } from '../../../src/operations/doctor/doctor.ts';
 import type {
   DomainFacts,
   EngineFacts,
+  Figure,
   HostFacts,
   NodeFacts,
+  QdiscFacts,
   ServiceFacts,
   Snapshot,
   StoreFacts,
 } from '../../../src/operations/doctor/facts.ts';
 import { DURATION_BOUNDS_MS } from '../../../src/operations/meter/figures.ts';
+import { systemClock } from '../../../src/runtime.ts';
+import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
+import { createRedisProbe } from '../../../src/stores/redis/probe.ts';
 import { commandStat, type Fields, HEALTHY_CONFIG, HEALTHY_GROWTH, HEALTHY_INFO, WALL_MS } from './healthy-redis.ts';
 
 /** The store that keeps the control documents, and one that keeps pages too. */
@@ -31,6 +40,28 @@ function fieldsOf(defaults: Fields, changes: Fields = {}): Readonly<Record<strin
       value === undefined ? [] : [[name, String(value)] as const],
     ),
   );
+}
+
+/** The healthy node with the figures of a real one. */
+export async function realNode(node: RedisNode, role: NodeFacts['role'] = 'master'): Promise<NodeFacts> {
+  const ask = async (...command: readonly string[]) => infoFields(String(await node.command(...command)));
+  const info = { ...(await ask('INFO')), ...(await ask('INFO', 'commandstats')) };
+  const isCluster = info['cluster_enabled'] === '1';
+  const cluster = isCluster ? { known: await ask('CLUSTER', 'INFO') } : HEALTHY_NODE.cluster;
+  return { ...HEALTHY_NODE, address: node.address, role, info: { known: info }, cluster };
+}
+
+/** The doctor's connection to a real store. */
+export function realProbe(t: Pick<TestContext, 'after'>, settings: RedisSettings): StoreProbe {
+  const facts = { name: 'store of goods', domains: ['goods'], kind: settings.kind, isCache: true };
+  const probe = createRedisProbe({
+    settings,
+    facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
+    clock: systemClock,
+    random: Math.random,
+  });
+  t.after(() => probe.close());
+  return probe;
 }
 
 /** Growth is added to numbers: `{ total_commands_processed: 500 }`. */
@@ -179,6 +210,19 @@ export function hostWith(change: Partial<HostFacts> = {}): HostFacts {
   };
 }
 
+/** A limiter of an interface, used before the window. */
+export const TBF: QdiscFacts = {
+  device: 'eth0',
+  kind: 'tbf',
+  handle: '1:',
+  parent: 'root',
+  rateBits: 50e6,
+  burstBytes: 65_536,
+  sentBytes: 1e9,
+  dropped: 40,
+  overlimits: 5000,
+};
+
 export function domainWith(change: Partial<DomainFacts> = {}): DomainFacts {
   return {
     domain: 'goods',
@@ -209,6 +253,11 @@ export function snapshotWith(change: Partial<Snapshot> = {}): Snapshot {
   return { atMs: 1000, wallMs: WALL_MS, depth: 'full', stores: [], engines: [], hosts: [], ...change };
 }
 
+/** Four snapshots, a second apart. */
+export function seriesOf(change: (at: number) => Partial<Snapshot>): readonly Snapshot[] {
+  return [0, 1, 2, 3].map((at) => snapshotWith({ atMs: at * 1000, wallMs: WALL_MS + at * 1000, ...change(at) }));
+}
+
 /** The clocks of `after`, and of its hosts, are set to this time after `before`. */
 export function windowOf(before: Snapshot, after: Snapshot, seconds = 1): Window {
   const later = (ms: number): number => ms + 1000 * seconds;
@@ -217,6 +266,12 @@ export function windowOf(before: Snapshot, after: Snapshot, seconds = 1): Window
     return { ...host, wallMs: later(then?.wallMs ?? before.wallMs) };
   });
   return { before, after: { ...after, atMs: later(before.atMs), wallMs: later(before.wallMs), hosts }, seconds };
+}
+
+/** A window in which nothing changes. */
+export function stillWindow(change: Partial<Snapshot>): Window {
+  const at = snapshotWith(change);
+  return windowOf(at, at);
 }
 
 interface StoreChange {
@@ -262,6 +317,21 @@ export function seen(id: string, before: NodeFacts, after: NodeFacts = before, m
 
 export function stateOf(...args: Parameters<typeof seen>): CheckResult['state'] {
   return seen(...args).state;
+}
+
+/** The states of one check in a window, by subject. */
+export function statesIn(id: string, window: Window): readonly CheckResult['state'][] {
+  return lookOf(id)(window).map(({ state }) => state);
+}
+
+export function assertRaised(observation: CheckResult, evidence: RegExp): void {
+  assert.equal(observation.state, 'raise');
+  assert.match(evidenceOf(observation), evidence);
+}
+
+/** A figure that must be known. */
+export function told<T>(part: Figure<T>): T {
+  return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
 /** The advice of a raised or held observation, one line each. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { KeyFacts, NodeFacts, Snapshot } from '../../../src/operations/doctor/facts.ts';
 import { diagnose } from '../../../src/operations/doctor/judge.ts';
 import { redacted, textWithoutQuotes } from '../../../src/operations/doctor/redact.ts';
-import { engineWith, HEALTHY_NODE, hostWith, nodeWith, serviceWith, snapshotWith, storeWith } from './harness.ts';
+import { engineWith, HEALTHY_NODE, hostWith, nodeWith, serviceWith, snapshotWith, storeWith, told } from './harness.ts';
 
 const PASSWORD = 'hunter2-correct-horse';
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N';
@@ -11,8 +11,7 @@ const QUERY = 'зимняя куртка мужская размер 52';
 const ENTRY = 'sc1:goods:{AAAAAAAAAAAAAAAAAAAAAA}';
 
 function withKeys(biggest: readonly KeyFacts[], parts: Partial<NodeFacts> = {}): Snapshot {
-  const keys = 'known' in HEALTHY_NODE.keys ? HEALTHY_NODE.keys.known : assert.fail('the keys are known');
-  const node = nodeWith({ parts: { keys: { known: { ...keys, biggest } }, ...parts } });
+  const node = nodeWith({ parts: { keys: { known: { ...told(HEALTHY_NODE.keys), biggest } }, ...parts } });
   return snapshotWith({ stores: [storeWith({}, [node])], engines: [engineWith()], hosts: [hostWith()] });
 }
 
@@ -62,13 +61,7 @@ test('passwords, tokens and texts of queries are in no part of redacted snapshot
       },
       keys: {
         known: {
-          sampled: 3,
-          total: 3,
-          seen: 3,
-          sizes: [],
-          ours: 0,
-          oursWithoutExpiry: 0,
-          foreign: 3,
+          ...told(HEALTHY_NODE.keys),
           biggest: [{ name: `login:${PASSWORD}`, type: 'string', bytes: 5e6 }],
           longest: [{ name: `q:${QUERY}`, type: 'hash', bytes: 5e6, members: 1e6 }],
         },

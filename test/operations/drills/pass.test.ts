@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { OverlayRange } from '../../../src/control/document.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
+import { pluck } from '../../pluck.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
 test('a drill without harm runs its stages, recovers, restores the cache and passes', async (t) => {
@@ -153,10 +154,7 @@ test('a resumed drill begins at its unfinished stage, with the same keys, and ke
   assert.equal(next.offset, stopped.offset);
   const resumed = await harness.end(next.id);
   assert.equal(resumed.verdict?.kind, 'passed', resumed.verdict?.detail ?? 'no verdict');
-  assert.deepEqual(
-    stageMarks(resumed).map(({ stage }) => stage),
-    [1],
-  );
+  assert.deepEqual(pluck(stageMarks(resumed), 'stage'), [1]);
   assert.equal(flushedBy(stageMarks(resumed)[0]?.ranges), flushedBy(stageMarks(stopped)[1]?.ranges), 'floors included');
   assert.equal(resumed.marks[0]?.kind === 'phase' && resumed.marks[0].phase, 'baseline');
   assert.equal(resumed.learned[0]?.stages.length, 1);
@@ -168,10 +166,7 @@ test('a drill that was stopped in its baseline is resumed at its first stage', a
   await harness.drills.abort(id, CALLER);
   await harness.end(id);
   const resumed = await harness.end((await harness.drills.resume(id, CALLER)).id);
-  assert.deepEqual(
-    stageMarks(resumed).map(({ stage }) => stage),
-    [0, 1],
-  );
+  assert.deepEqual(pluck(stageMarks(resumed), 'stage'), [0, 1]);
 });
 
 test('a resumed stage that had not begun is flushed with a floor of its own', async (t) => {

@@ -14,6 +14,7 @@ import { createFakeClock } from '../../fakes/clock.ts';
 import { idle } from '../../fakes/idle.ts';
 import { SCENES } from '../../fakes/journal.ts';
 import { temporaryFolder } from '../../folder.ts';
+import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import { createDrillHarness, planOf } from './harness.ts';
 
@@ -55,10 +56,7 @@ test('a head with an invalid mark is listed as unreadable, and the list stays co
   }
   await store.report('goods', HEAD_REPORT, Buffer.from(JSON.stringify({ ...head, samples: [] })), TTL_MS, 0);
   const { drills, unreadable } = await other.drills.list();
-  assert.deepEqual(
-    drills.map((drill) => drill.id),
-    [id],
-  );
+  assert.deepEqual(pluck(drills, 'id'), [id]);
   assert.deepEqual(unreadable, []);
 });
 
@@ -74,10 +72,7 @@ test('a damaged file is listed as unreadable, and the others are listed, read an
   const harness = createDrillHarness(t, { directory, reportPage });
   for (let look = 0; look < 2; look += 1) {
     const { drills, unreadable } = await harness.drills.list();
-    assert.deepEqual(
-      drills.map(({ id }) => id),
-      [good.id],
-    );
+    assert.deepEqual(pluck(drills, 'id'), [good.id]);
     assert.deepEqual(
       unreadable.map(({ id, why }) => [id, /marks\/0|bytes/.exec(why)?.[0]]),
       [

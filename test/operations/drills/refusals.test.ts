@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { OperationError } from '../../../src/control/operation-error.ts';
 import type { StartRequest } from '../../../src/operations/drills/drills.ts';
 import { figuresBetween } from '../../../src/operations/meter/figures.ts';
+import { pluck } from '../../pluck.ts';
 import { createDrillHarness, type DrillHarnessOptions, planOf, previewOf } from './harness.ts';
 
 const ASK: StartRequest = { plan: 'canary', domains: ['goods'], by: 'anna', reason: 'rehearsal' };
@@ -109,10 +110,7 @@ test('the dry run shows the expected searches of each cohort, and warns of too f
     'goods: about 0.3 searches a second are of keys to be flushed; 20 of them take 67 s, and 60 s are waited at most. It will probably end as not measured.',
   ]);
   const whole = await harness.drills.preview({ plan: '1-5-25-100' });
-  assert.deepEqual(
-    whole.domains[0]?.cohorts.stages.map(({ share }) => share),
-    [0.01, 0.04, 0.2, 0.74],
-  );
+  assert.deepEqual(pluck(whole.domains[0]?.cohorts.stages, 'share'), [0.01, 0.04, 0.2, 0.74]);
   assert.deepEqual([whole.domains[0]?.cohorts.flushed.share, whole.warnings], [0.99, []]);
 });
 
@@ -143,10 +141,7 @@ test('the dry run of a blackout shows no loss, and that of a node the share of t
   assert.deepEqual([dark?.fraction, dark?.memory.entries, dark?.nodes[0]?.keys], [0, 0, 0]);
   const byNode = await harness.drills.preview({ plan: 'node-by-node' });
   const [first] = byNode.domains[0]?.stages ?? [];
-  assert.deepEqual(
-    first?.preview.nodes.map(({ node }) => node),
-    ['a:1'],
-  );
+  assert.deepEqual(pluck(first?.preview.nodes, 'node'), ['a:1']);
   assert.equal(first?.preview.fraction, 0.495);
   assert.equal(first?.preview.engine.extraCallsPerSecond, 49.5);
 });

@@ -8,6 +8,7 @@ import type { Journal } from '../../../src/operations/drills/journal.ts';
 import { seededRandom } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, createVirtualTime } from '../../fakes/clock.ts';
+import { pluck } from '../../pluck.ts';
 import { until } from '../../until.ts';
 import { createDrillHarness, createSimulatedDomain, type DrillHarness, planOf, previewOf } from './harness.ts';
 
@@ -53,10 +54,7 @@ test('a drill is listed as running until its cache is restored', async (t) => {
   const harness = createDrillHarness(t);
   const { id } = await harness.start(planOf());
   await inStage(harness, 0);
-  assert.deepEqual(
-    (await harness.drills.list()).drills.map(({ running }) => running),
-    [true],
-  );
+  assert.deepEqual(pluck((await harness.drills.list()).drills, 'running'), [true]);
   await harness.drills.abort(id, CALLER);
   const [listed] = (await harness.drills.list()).drills;
   const ended = { kind: 'aborted', detail: 'Aborted by anna: enough.' } as const;

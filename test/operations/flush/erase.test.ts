@@ -10,6 +10,7 @@ import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';
 import { createRedisStore } from '../../../src/stores/redis/store.ts';
 import { createFakeContent } from '../../fakes/content.ts';
 import { plain } from '../../plain.ts';
+import { rowsOf } from '../../pluck.ts';
 import { connected, standaloneOf } from '../../stores/redis/harness.ts';
 import { until } from '../../until.ts';
 import { bucketOf, flushHarness } from './harness.ts';
@@ -158,13 +159,10 @@ test('a node that took over during the erasure is erased too', async (t) => {
   await harness.flush.flush({ mode: 'erase', fraction: 1 });
   nodes.splice(0, 1, 'b:1');
   await harness.pass(500);
-  assert.deepEqual(
-    harness.flush.erasure()?.nodes.map(({ node, removed }) => [node, removed]),
-    [
-      ['a:1', 1],
-      ['b:1', 1],
-    ],
-  );
+  assert.deepEqual(rowsOf(harness.flush.erasure()?.nodes, 'node', 'removed'), [
+    ['a:1', 1],
+    ['b:1', 1],
+  ]);
 });
 
 test('whole nodes are emptied only with a dedicated store and the fraction 1', async (t) => {
@@ -188,13 +186,10 @@ test('whole nodes are emptied only with a dedicated store and the fraction 1', a
   await harness.flush.flush(ask);
   await harness.pass(1100);
   assert.deepEqual(harness.held(), []);
-  assert.deepEqual(
-    harness.flush.erasure()?.nodes.map(({ by, removed }) => [by, removed]),
-    [
-      ['flushall', 6],
-      ['flushall', 5],
-    ],
-  );
+  assert.deepEqual(rowsOf(harness.flush.erasure()?.nodes, 'by', 'removed'), [
+    ['flushall', 6],
+    ['flushall', 5],
+  ]);
 });
 
 test('without a store an erasure is done when its floor is raised', async (t) => {
@@ -261,10 +256,7 @@ test('a real store is counted before it is erased, and only the keys of the eras
 
   await flush.flush({ mode: 'erase', ...ask });
   await until('the erasure to end', async () => flush.erasure()?.state === 'done');
-  assert.deepEqual(
-    flush.erasure()?.nodes.map(({ removed, scanned }) => [removed, scanned]),
-    [[going.length, ours.length]],
-  );
+  assert.deepEqual(rowsOf(flush.erasure()?.nodes, 'removed', 'scanned'), [[going.length, ours.length]]);
   const left = names.length - going.length;
   assert.equal(await server.command('DBSIZE'), left);
   assert.equal(await server.command('EXISTS', ...going.map(({ storeName }) => storeName)), 0);

@@ -4,6 +4,7 @@ import { bucketsIn, MAX_SUPPRESSED } from '../../../src/control/document.ts';
 import { beginOverlay, endOverlay } from '../../../src/control/overlay.ts';
 import { isDocumentId, MAX_ID_BYTES } from '../../../src/search/domain.ts';
 import { entryOf } from '../../fakes/entry.ts';
+import { pluck } from '../../pluck.ts';
 import { type FlushHarness, flushHarness, pagesOf } from './harness.ts';
 
 const OVERLAY = {
@@ -105,10 +106,7 @@ test('a purge flushes every page of its text and no other', async (t) => {
 test('a suppressed document hides its pages until it is lifted', async (t) => {
   const harness = flushHarness(t);
   const { after } = await harness.flush.suppress(['7', '8', '7']);
-  assert.deepEqual(
-    after.suppressed.map(({ id }) => id),
-    ['7', '8'],
-  );
+  assert.deepEqual(pluck(after.suppressed, 'id'), ['7', '8']);
   assert.equal(judged(harness, 3, { resultIds: ['6', '7'] }), 'suppressed');
   assert.equal(harness.control.rules.hides()?.('8'), true);
   await harness.flush.suppress(['7', '8', 'unknown'], true);
@@ -123,10 +121,7 @@ test('every id that can be indexed can be suppressed: 1 to 512 bytes in UTF-8', 
   const harness = flushHarness(t);
   const longest = '🛋'.repeat(MAX_ID_BYTES / 4);
   const { after } = await harness.flush.suppress([longest]);
-  assert.deepEqual(
-    after.suppressed.map(({ id }) => id),
-    [longest],
-  );
+  assert.deepEqual(pluck(after.suppressed, 'id'), [longest]);
   for (const id of ['', `${longest}x`, 'a\0', '\ud83d']) {
     await assert.rejects(harness.flush.suppress([id]), { code: 'invalid-request' });
     assert.equal(isDocumentId(id), false);

@@ -10,6 +10,7 @@ import { createDomainShadow } from '../../../src/operations/shadow/domain-shadow
 import type { ShadowEvent } from '../../../src/operations/shadow/shadow.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createVirtualTime, type VirtualTime } from '../../fakes/clock.ts';
+import { pluck } from '../../pluck.ts';
 import { createPair, DOMAIN, NEW, OLD, type Pair } from './harness.ts';
 
 const POLL_MS = 20;
@@ -153,10 +154,7 @@ describe('a cut-over', () => {
     const { one, two } = await shadowedPair(t);
     const moved = await one.steps.cutOver(CALLER);
     assert.deepEqual([moved.from, moved.to, moved.configuration], [OLD, NEW, 'store: valkey']);
-    assert.deepEqual(
-      moved.processes.map(({ state }) => state),
-      ['ok', 'ok'],
-    );
+    assert.deepEqual(pluck(moved.processes, 'state'), ['ok', 'ok']);
     for (const { placed, follower, ended } of [one, two]) {
       assert.deepEqual([placed.active(), placed.other(), follower.running()], [NEW, OLD, undefined]);
       assert.deepEqual(ended, ['cut-over by ann']);

@@ -46,6 +46,7 @@ function bedOf(t: TestContext, fraction = 1, reads = 1): Bed {
     observe: (event) => events.push(event),
   });
   mirror.begin();
+  t.after(() => mirror.close());
   const figures: Bed['figures'] = () =>
     comparisonOf([
       { atMs: 1000, seconds: 1, processes: 1, grown: grownBetween(undefined, tally.reading()), servers: {} },
@@ -67,7 +68,6 @@ test('a page that only the primary has is copied to the candidate, with its gene
   const { agreement, copying, primary, candidate: side } = figures();
   assert.deepEqual([agreement.missing, agreement.equal, copying.filled], [1, 1, 1]);
   assert.deepEqual([primary.hits, side.hits, primary.compared, side.compared], [2, 1, 2, 2]);
-  mirror.close();
 });
 
 test('an older page of the candidate is replaced, and a newer one stays', async (t) => {
@@ -86,7 +86,6 @@ test('an older page of the candidate is replaced, and a newer one stays', async 
   assert.deepEqual(candidate.value(name), newer);
   const { agreement, copying } = figures();
   assert.deepEqual([agreement.older, agreement.newer, copying.filled], [1, 1, 1]);
-  mirror.close();
 });
 
 test('a write that has waited while copies paused is not sent late, and one that was made directly supersedes it', async (t) => {
@@ -103,7 +102,6 @@ test('a write that has waited while copies paused is not sent late, and one that
   await clock.pass(SETTLE_MS);
   assert.deepEqual(candidate.names(), []);
   assert.equal(figures().copying.dropped, 2);
-  mirror.close();
 });
 
 test('a written page is written to the candidate too, and an expired one is not copied', async (t) => {
@@ -114,7 +112,6 @@ test('a written page is written to the candidate too, and an expired one is not 
   await clock.pass(SETTLE_MS);
   assert.deepEqual(candidate.names(), [written.name]);
   assert.deepEqual([figures().candidate.writes, figures().primary.writes], [1, 1]);
-  mirror.close();
 });
 
 test('the share of sampled keys is the fraction, and a larger fraction contains the keys of a smaller one', (t) => {
@@ -154,7 +151,6 @@ test('further copies of a read come a little apart, and count neither for the hi
   assert.deepEqual(atMs, [first, first + 100, first + 200]);
   const { candidate: side, agreement } = figures();
   assert.deepEqual([side.reads, side.compared, side.hits, agreement.compared], [3, 1, 1, 1]);
-  mirror.close();
 });
 
 test('a candidate that hangs holds a bounded number of copies, and the rest are dropped and counted', async (t) => {
@@ -163,7 +159,6 @@ test('a candidate that hangs holds a bounded number of copies, and the rest are 
   for (let n = 0; n < 12_000; n += 1) mirror.noteRead(pageNameOf(n), { kind: 'absent' }, 0.4);
   const { copying, primary } = figures();
   assert.deepEqual([copying.sampled, copying.dropped, primary.compared], [12_000, 2000, 10_000]);
-  mirror.close();
 });
 
 test('no more copies are sent than may be unanswered', async (t) => {
@@ -173,7 +168,6 @@ test('no more copies are sent than may be unanswered', async (t) => {
   for (let n = 0; n < 600; n += 1) mirror.noteRead(pageNameOf(n), { kind: 'absent' }, 0.4);
   await clock.pass(2 * SETTLE_MS);
   assert.equal(sent.length, 256);
-  mirror.close();
 });
 
 test('copies hold a bounded number of bytes', (t) => {
@@ -181,7 +175,6 @@ test('copies hold a bounded number of bytes', (t) => {
   const value = Buffer.alloc(2 ** 20);
   for (let n = 0; n < 40; n += 1) mirror.noteWrite({ name: pageNameOf(n), value, ttlMs: TTL_MS }, STORED, false);
   assert.equal(figures().copying.dropped, 8);
-  mirror.close();
 });
 
 test('while the event loop is late nothing is copied, the queue waits, and both are counted', async (t) => {
@@ -195,7 +188,6 @@ test('while the event loop is late nothing is copied, the queue waits, and both 
   loopIs(0);
   await clock.pass(SETTLE_MS);
   assert.deepEqual(candidate.names(), [before.name]);
-  mirror.close();
 });
 
 test('a closed mirror sends nothing any more', async (t) => {
@@ -216,7 +208,6 @@ test('errors of each side are counted by kind, and are not compared', async (t) 
   await clock.pass(SETTLE_MS);
   const { primary, candidate: side, agreement } = figures();
   assert.deepEqual([primary.errors['store-slow'], side.errors['node-open'], agreement.compared], [1, 2, 0]);
-  mirror.close();
 });
 
 test('values are compared by content: equal, older, newer, wrong, or on one side only', () => {
@@ -262,5 +253,4 @@ test('keys of wrong values are shown, each once and at most twenty', async (t) =
   }
   const { wrongKeys, agreement } = tally.reading();
   assert.deepEqual([wrongKeys.length, new Set(wrongKeys).size, agreement.wrong], [20, 20, 50]);
-  mirror.close();
 });

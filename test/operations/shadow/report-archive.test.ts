@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { reportSummary, SHADOW_REPORTS, type ShadowReport } from '../../../src/operations/shadow/shadow.ts';
 import { createRecordArchive, recordId } from '../../../src/report/record-archive.ts';
 import { temporaryFolder } from '../../folder.ts';
+import { pluck } from '../../pluck.ts';
 import { GOOD, reportOf } from './report-fixture.ts';
 
 const REPORT = reportOf({ ...GOOD, lengthMs: 60_000 });
@@ -66,7 +67,7 @@ test('reports are listed newest first, without curves and keys, and only the new
   const { samples: _, total: __, changes: ___, wrongKeys: ____, ...summary } = later(20);
   assert.deepEqual(list[0], JSON.parse(JSON.stringify(summary)));
   assert.deepEqual(
-    list.map(({ id }) => id),
+    pluck(list, 'id'),
     reports
       .toReversed()
       .map(({ id }) => id)
@@ -100,10 +101,7 @@ test('a damaged file is no report, and neither is one of another shadow or of ot
   };
   for (const [id, content] of Object.entries(damaged)) await writeFile(join(directory, `${id}.json`), content);
   for (const id of Object.keys(damaged)) assert.equal(await archive.read(id), undefined, id);
-  assert.deepEqual(
-    (await archive.list()).map(({ id }) => id),
-    [REPORT.id],
-  );
+  assert.deepEqual(pluck(await archive.list(), 'id'), [REPORT.id]);
 });
 
 test('an id from outside is never a path', async (t) => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { shadowReportPage } from '../../../src/operations/shadow/report-page.ts';
 import type { ShadowReport } from '../../../src/operations/shadow/shadow.ts';
 import { eachPlace, HOSTILE_VALUES, partsOf } from '../../fakes/hostile.ts';
+import { textOf } from '../../report/page-tests.ts';
 import { markupFaults } from '../../report/well-formed.ts';
 import { GOOD, reportOf } from './report-fixture.ts';
 
@@ -14,13 +15,6 @@ const BAD = reportOf(
 );
 const LONG = reportOf({ ...GOOD, lengthMs: 1_800_000 });
 const SCENES = { good: reportOf(), bad: BAD, 'without samples': QUIET, 'with one sample': ONE, long: LONG };
-
-/** The text of the page without tags, with ordinary spaces. */
-function textOf(page: string): string {
-  const body = page.slice(page.indexOf('<body'));
-  const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
-  return spaced.replaceAll(/\s+/g, ' ').replaceAll('&#39;', "'");
-}
 
 for (const [name, report] of Object.entries(SCENES)) {
   test(`the report of a shadow, ${name}: it is well-formed, loads nothing and shows no number without a format`, () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Criterion, ShadowSample, ShadowVerdict } from '../../../src/operations/shadow/figures.ts';
 import { judge } from '../../../src/operations/shadow/verdict.ts';
+import { pluck } from '../../pluck.ts';
 import { betweenOf, joined, type Modelled, samplesOf } from './report-fixture.ts';
 
 const MINUTE_MS = 60_000;
@@ -34,10 +35,7 @@ test('a candidate that was as good as the primary for the whole time is to be cu
   const verdict = verdictOf({});
   assert.equal(verdict.kind, 'cut-over');
   assert.deepEqual(unmet(verdict), []);
-  assert.deepEqual(
-    verdict.criteria.map(({ name }) => name),
-    ['duration', 'volume', 'hit-ratio', 'latency', 'errors', 'values'],
-  );
+  assert.deepEqual(pluck(verdict.criteria, 'name'), ['duration', 'volume', 'hit-ratio', 'latency', 'errors', 'values']);
   assert.match(
     verdict.why,
     /^For 10.min.00.s: the hit ratio is never below .*; no value of [\d,]+ compared is wrong\.$/,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rowsOf } from '../../pluck.ts';
 import { numbered, warmHarness } from './harness.ts';
 
 test('popular queries are computed once, the most popular first, and then the warm-up is done', async (t) => {
@@ -71,14 +72,11 @@ test('one warm-up per domain at a time', (t) => {
   warmUps.start({ domain: 'auto', from: 'queries', maxPerSecond: 10 });
   warmUps.stop(id);
   warmUps.start({ domain: 'goods', from: 'queries', maxPerSecond: 10 });
-  assert.deepEqual(
-    warmUps.list().map(({ domain, state }) => [domain, state]),
-    [
-      ['goods', 'waiting'],
-      ['auto', 'waiting'],
-      ['goods', 'stopped'],
-    ],
-  );
+  assert.deepEqual(rowsOf(warmUps.list(), 'domain', 'state'), [
+    ['goods', 'waiting'],
+    ['auto', 'waiting'],
+    ['goods', 'stopped'],
+  ]);
 });
 
 test('an invalid request is refused with the parameter', (t) => {

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { wishOf } from '../../../../loadtest/labs/kit/command.ts';
 import { FINDING_FILE, keepFinding, readFinding } from '../../../../loadtest/labs/kit/keep.ts';
 import { parseArguments } from '../../../../src/commands/arguments.ts';
 import { findingOf } from '../../../fakes/finding.ts';
+import { temporaryFolder } from '../../../folder.ts';
 
 const one = { varies: '', parts: [], run: () => Promise.reject(new Error('not run')) };
 const command = { experiments: { timeouts: one, batch: one, dns: one }, comparing: ['batch'] };
@@ -33,9 +32,7 @@ test('all faults are reported at once, and rows of a shortened time are not publ
   await assert.rejects(wish('batch', '--seconds', '0'), /--seconds takes a number from 0\.1 to 60/);
 });
 
-test('a kept finding is read back unchanged, including missing values', async () => {
-  const out = mkdtempSync(join(tmpdir(), 'serpcache-keep-'));
-  const folder = await keepFinding(findingOf(), out, Date.UTC(2026, 10, 21, 10, 20, 30));
+test('a kept finding is read back unchanged, including missing values', async (t) => {
+  const folder = await keepFinding(findingOf(), temporaryFolder(t), Date.UTC(2026, 10, 21, 10, 20, 30));
   assert.deepEqual(readFinding(join(folder, FINDING_FILE)), findingOf());
-  rmSync(out, { recursive: true });
 });

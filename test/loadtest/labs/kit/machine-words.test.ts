@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { commitOf, machineWords } from '../../../../loadtest/labs/kit/machine.ts';
+import { temporaryFolder } from '../../../folder.ts';
 
 test('it gives cores, memory, system and server versions, and nothing that identifies the machine', async () => {
   const words = await machineWords(['redis-server', 'node', 'redis-server', 'no-such-server']);
@@ -12,8 +13,8 @@ test('it gives cores, memory, system and server versions, and nothing that ident
   assert.ok(!words.includes(hostname()));
 });
 
-test('a commit is marked as modified when code differs from it, but not when only pages, plots or records differ', () => {
-  const checkout = mkdtempSync(join(tmpdir(), 'serpcache-words-'));
+test('a commit is marked as modified when code differs from it, but not when only pages, plots or records differ', (t) => {
+  const checkout = temporaryFolder(t);
   const git = (...words: readonly string[]): void => {
     const asSomebody = ['-c', 'user.name=a', '-c', 'user.email=a@example.org', '-c', 'commit.gpgsign=false'];
     const { status, stderr } = spawnSync('git', ['-C', checkout, ...asSomebody, ...words], { encoding: 'utf8' });
@@ -30,5 +31,4 @@ test('a commit is marked as modified when code differs from it, but not when onl
   assert.equal(commitOf(checkout), commit);
   writeFileSync(join(checkout, 'other.ts'), 'new');
   assert.equal(commitOf(checkout), `${commit}-dirty`);
-  rmSync(checkout, { recursive: true });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { findingSection, MAX_RECORD_BYTES, publishFinding } from '../../../../loadtest/labs/kit/publish.ts';
 import { type FakeFindingOptions, findingOf, rateChart } from '../../../fakes/finding.ts';
+import { assertNone } from '../../../pluck.ts';
 
 const [START, END] = ['<!-- finding: batch -->', '<!-- /finding: batch -->'];
 const OTHER = '<!-- finding: batch-lua -->\nkept\n<!-- /finding: batch-lua -->';
@@ -72,9 +73,6 @@ test('a page, its plots and its record are all written, or none of them', () => 
     assert.equal(pageText(), before);
     assert.equal(readFileSync(join(folder, 'plots', 'batch.svg'), 'utf8'), plot);
     rmSync(join(folder, `${file}.new`), { recursive: true });
-    assert.deepEqual(
-      readdirSync(folder, { recursive: true }).filter((one) => String(one).endsWith('.new')),
-      [],
-    );
+    assertNone(readdirSync(folder, { recursive: true, encoding: 'utf8' }), (one) => one.endsWith('.new'));
   }
 });

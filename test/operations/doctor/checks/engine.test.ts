@@ -3,16 +3,17 @@ import { test } from 'node:test';
 import type { Window } from '../../../../src/operations/doctor/check.ts';
 import { ENGINE_CHECKS } from '../../../../src/operations/doctor/checks/engine.ts';
 import type { EngineFacts, HostFacts } from '../../../../src/operations/doctor/facts.ts';
+import { silentEngine } from '../fake-probes.ts';
 import {
   engineWith,
   evidenceOf,
-  healthyWindow,
   hostWith,
   lookOf,
   raisedBy,
   seenIn,
   serviceWith,
   snapshotWith,
+  stillWindow,
   windowOf,
 } from '../harness.ts';
 
@@ -27,27 +28,19 @@ function seen(id: string, after: EngineFacts, before: EngineFacts = engineWith()
 }
 const stateOf = (...args: Parameters<typeof seen>) => seen(...args).state;
 
-/** Every part is missing for one reason. */
-function silent(reason: string): EngineFacts {
-  const part = { skipped: reason };
-  const missing = { version: part, rttMs: part, indexStatus: part, agents: part, threads: part, indexAge: part };
-  return { ...engineWith(missing), status: part, maxConnections: part };
-}
-
 test('a healthy search server has no finding', () => {
-  assert.deepEqual(raisedBy(ENGINE_CHECKS, healthyWindow()), []);
   const busy = engineWith({ status: { uptime: 3601, queries: 90_500, query_wall: '457.500' } });
   assert.deepEqual(raisedBy(ENGINE_CHECKS, windowWith(engineWith(), busy)), []);
 });
 
 test('a silent server is unreachable, and no other check of it raises', () => {
-  const window = windowWith(engineWith(), silent('no answer within 1800 ms'));
+  const window = windowWith(engineWith(), silentEngine());
   assert.deepEqual(raisedBy(ENGINE_CHECKS, window), ['engine-unreachable: 127.0.0.1:9306 (engine of goods)']);
   assert.match(evidenceOf(seenIn('engine-unreachable', window)), /no answer within 1800 ms/);
 });
 
 test('a server that refuses the connection for want of room is full, not unreachable', () => {
-  const refusing = silent('Too many connections');
+  const refusing = silentEngine({}, 'Too many connections');
   assert.equal(stateOf('engine-unreachable', refusing), 'skipped');
   assert.match(evidenceOf(seen('engine-maxed-out', refusing)), /own connection was refused: Too many connections/);
 });
@@ -81,8 +74,7 @@ test('two domains on one server are added, and a domain with two servers gives e
   const goods = engineWith({ maxConnections: { known: 60 } });
   const cars = engineWith({ name: 'engine of cars', domains: ['cars'], index: 'cars', maxConnections: { known: 60 } });
   const mirror = engineWith({ name: 'engine of cars', domains: ['cars'], index: 'cars', endpoint: '10.0.0.2:9306' });
-  const at = snapshotWith({ engines: [goods, cars, mirror] });
-  const [shared] = lookOf('engine-connections')(windowOf(at, at));
+  const [shared] = lookOf('engine-connections')(stillWindow({ engines: [goods, cars, mirror] }));
   assert.match(evidenceOf(shared ?? assert.fail()), /goods 32, cars 16.* are 50 of the 60/);
 });
 
@@ -115,8 +107,7 @@ test('a slow SHOW STATUS raises, unless the event loop of this process is late',
   assert.equal(stateOf('engine-latency', slow), 'raise');
   assert.equal(stateOf('engine-latency', engineWith({ rttMs: { known: 120 } })), 'hold');
   const late = serviceWith({ loop: { delayMs: 280 } });
-  const at = snapshotWith({ engines: [slow], service: late });
-  assert.equal(seenIn('engine-latency', windowOf(at, at)).state, 'skipped');
+  assert.equal(seenIn('engine-latency', stillWindow({ engines: [slow], service: late })).state, 'skipped');
 });
 
 test('a query beyond the hard deadline runs on without an end', () => {
@@ -172,8 +163,8 @@ test('a replaced index is told for five minutes, with the time for which old pag
   assert.equal(stateOf('engine-rotation', changed(20)), 'raise');
   assert.equal(stateOf('engine-rotation', changed(400)), 'hold');
   assert.equal(stateOf('engine-rotation', changed(700)), 'fine');
-  const at = snapshotWith({ engines: [changed(20)], service: serviceWith() });
-  assert.match(evidenceOf(seenIn('engine-rotation', windowOf(at, at))), /up to 1\sh\s00\smin/);
+  const window = stillWindow({ engines: [changed(20)], service: serviceWith() });
+  assert.match(evidenceOf(seenIn('engine-rotation', window)), /up to 1\sh\s00\smin/);
 });
 
 test('a real-time index is not rotated when its documents change', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { HostFacts, NodeFacts, QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
   adviceOf,
+  assertRaised,
   domainWith,
   evidenceOf,
   hostWith,
@@ -14,6 +15,7 @@ import {
   snapshotWith,
   storeWindow,
   storeWith,
+  TBF,
   windowOf,
 } from '../harness.ts';
 import type { Fields } from '../healthy-redis.ts';
@@ -35,10 +37,8 @@ test('reads that wait for a round trip of milliseconds beside an idle CPU are ro
       });
     return windowOf(at(master, 0), at(laterNode(master, CPU, pings(rttMs, rttMs, rttMs)), reads));
   };
-  const found = seenIn('pattern-round-trips', windowWith(3, 400));
-  assert.equal(found.state, 'raise');
-  assert.match(
-    evidenceOf(found),
+  assertRaised(
+    seenIn('pattern-round-trips', windowWith(3, 400)),
     /400 reads a second each wait for one round trip of 3\.00 ms, while .* 15 % of a core/,
   );
   assert.equal(seenIn('pattern-round-trips', windowWith(1.7, 400)).state, 'hold');
@@ -47,13 +47,9 @@ test('reads that wait for a round trip of milliseconds beside an idle CPU are ro
 });
 
 test('connections that are opened again and again are the work of the server', () => {
-  const found = seenIn(
-    'pattern-reconnects',
-    pair({ total_connections_received: 80, cmdstat_get: 200, total_commands_processed: 200 }),
-  );
-  assert.equal(found.state, 'raise');
-  assert.match(
-    evidenceOf(found),
+  const opened = pair({ total_connections_received: 80, cmdstat_get: 200, total_commands_processed: 200 });
+  assertRaised(
+    seenIn('pattern-reconnects', opened),
     /80 connections are opened a second, 29 % of all commands and connections, beside 12 that stay; the CPU is at 15 %/,
   );
   const few = pair({ total_connections_received: 20, cmdstat_get: 20_000, total_commands_processed: 20_000 });
@@ -78,13 +74,9 @@ test('neither INFO nor the handshakes count beside the connections and the comma
 });
 
 test('large replies beside an idle CPU are found, and the stream to replicas is none', () => {
-  const found = seenIn(
-    'pattern-big-replies',
-    pair({ total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 }),
-  );
-  assert.equal(found.state, 'raise');
-  assert.match(
-    evidenceOf(found),
+  const large = { total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 };
+  assertRaised(
+    seenIn('pattern-big-replies', pair(large)),
     /50 MB a second leave in replies of 98 KiB .*, while the CPU is at 15 % of a core\.$/,
   );
   const streaming = nodeWith({ info: { total_net_repl_output_bytes: 0 } });
@@ -93,43 +85,26 @@ test('large replies beside an idle CPU are found, and the stream to replicas is 
   assert.equal(seenIn('pattern-big-replies', storeWindow([streaming], [copied])).state, 'fine');
   const small = pair({ total_net_output_bytes: 50e6, cmdstat_get: 50_000, total_commands_processed: 50_000 });
   assert.equal(seenIn('pattern-big-replies', small).state, 'fine');
-  const busy = pair({
-    total_net_output_bytes: 50e6,
-    cmdstat_get: 500,
-    total_commands_processed: 500,
-    used_cpu_user_main_thread: 0.9,
-  });
+  const busy = pair({ ...large, used_cpu_user_main_thread: 0.9 });
   assert.equal(seenIn('pattern-big-replies', busy).state, 'fine', 'the CPU is the limit there');
 });
 
-const TBF: QdiscFacts = {
-  device: 'eth0',
-  kind: 'tbf',
-  handle: '1:',
-  parent: 'root',
-  rateBits: 50e6,
-  burstBytes: 2048,
-  sentBytes: 0,
-  dropped: 0,
-  overlimits: 0,
-};
+const FRESH: QdiscFacts = { ...TBF, burstBytes: 2048, sentBytes: 0, dropped: 0, overlimits: 0 };
 
 function limitedWindow(maxMs: number, qdisc: Partial<QdiscFacts>, cpu = CPU) {
   const host = (one: QdiscFacts): HostFacts => hostWith({ qdiscs: { known: [one] } });
   return windowOf(
-    snapshotWith({ stores: [storeWith({}, [master])], hosts: [host(TBF)] }),
+    snapshotWith({ stores: [storeWith({}, [master])], hosts: [host(FRESH)] }),
     snapshotWith({
       stores: [storeWith({}, [laterNode(master, cpu, pings(0.1, 0.1, 0.2, maxMs))])],
-      hosts: [host({ ...TBF, ...qdisc })],
+      hosts: [host({ ...FRESH, ...qdisc })],
     }),
   );
 }
 
 test('stalls while nothing is full, with a discipline that holds packets back, are a limiter', () => {
-  const found = seenIn('pattern-limiter', limitedWindow(38, { overlimits: 300, sentBytes: 1e6 }));
-  assert.equal(found.state, 'raise');
-  assert.match(
-    evidenceOf(found),
+  assertRaised(
+    seenIn('pattern-limiter', limitedWindow(38, { overlimits: 300, sentBytes: 1e6 })),
     /PING takes up to 38 ms .* tbf on eth0 of web-1 passes 8\.0 of 50 Mbit\/s, drops 0 and holds back 300 packets/,
   );
   assert.equal(seenIn('pattern-limiter', limitedWindow(4, { dropped: 5 })).state, 'hold');
@@ -141,10 +116,15 @@ test('a limiter that is used up, or holds nothing back, or does not stall, is no
   assert.equal(seenIn('pattern-limiter', limitedWindow(1, { overlimits: 300 })).state, 'fine');
 });
 
+const LAGGING = {
+  connected_slaves: 1,
+  slave0: 'ip=10.0.0.2,port=6379,state=online,offset=1000,lag=1',
+  master_repl_offset: 9_000_000,
+};
+
 test('a storm is advised to raise limits of replicas alone that are known and lower', () => {
   const adviceWith = (info: Fields, config: Fields, parts: Partial<NodeFacts> = {}): string => {
-    const lagging = { slave0: 'ip=10.0.0.2,port=6379,state=online,offset=1000,lag=1', master_repl_offset: 9e6 };
-    const node = nodeWith({ info: { connected_slaves: 1, ...lagging, ...info }, config, parts });
+    const node = nodeWith({ info: { ...LAGGING, ...info }, config, parts });
     return adviceOf(seen('pattern-eviction-storm', node, laterNode(node, { ...CPU, evicted_keys: 500 })));
   };
   const small = adviceWith({}, { 'client-output-buffer-limit': 'slave 268435456 67108864 60' });
@@ -156,19 +136,11 @@ test('a storm is advised to raise limits of replicas alone that are known and lo
 });
 
 test('evictions while a replica falls behind, or starts over, are a storm', () => {
-  const withReplica = nodeWith({
-    info: {
-      connected_slaves: 1,
-      slave0: 'ip=10.0.0.2,port=6379,state=online,offset=1000,lag=1',
-      master_repl_offset: 9_000_000,
-    },
-  });
+  const withReplica = nodeWith({ info: LAGGING });
   const windowWith = (growth: Readonly<Record<string, number>>) =>
     storeWindow([withReplica], [laterNode(withReplica, { ...CPU, ...growth })]);
-  const found = seenIn('pattern-eviction-storm', windowWith({ evicted_keys: 500 }));
-  assert.equal(found.state, 'raise');
-  assert.match(
-    evidenceOf(found),
+  assertRaised(
+    seenIn('pattern-eviction-storm', windowWith({ evicted_keys: 500 })),
     /500 keys are evicted a second, each a command for 1 replicas, which are up to 8\.6 MiB behind; 0 full resyncs/,
   );
   assert.equal(seenIn('pattern-eviction-storm', windowWith({ evicted_keys: 60 })).state, 'hold');

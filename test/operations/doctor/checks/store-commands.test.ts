@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LatencyEvent, NodeFacts, SlowEntry } from '../../../../src/operations/doctor/facts.ts';
 import {
-  evidenceOf,
+  assertRaised,
   HEALTHY_GROWTH,
   HEALTHY_NODE,
   laterNode,
@@ -32,9 +32,8 @@ const slowState = (...entries: readonly SlowEntry[]) =>
   stateOf('store-slow-commands', HEALTHY_NODE, logged(...entries));
 
 test('two slow commands in the window are found with their names, the longest and its client', () => {
-  const observation = seen('store-slow-commands', HEALTHY_NODE, logged(slow(8, 30, { command: 'keys' }), slow(7, 80)));
-  assert.equal(observation.state, 'raise');
-  assert.match(evidenceOf(observation), /2 commands .* KEYS, EVAL; the longest, EVAL of reports, took 80/);
+  const found = seen('store-slow-commands', HEALTHY_NODE, logged(slow(8, 30, { command: 'keys' }), slow(7, 80)));
+  assertRaised(found, /2 commands .* KEYS, EVAL; the longest, EVAL of reports, took 80/);
 });
 
 test('one slow command is found from 100 ms on, and keeps a finding from 10 ms on', () => {
@@ -50,11 +49,8 @@ test('slow commands from before the window are not told again', () => {
   assert.equal(slowState(slow(8, 300, { atSeconds: END - 30 })), 'fine');
 });
 
-test('slow commands of the doctor are left out', () => {
+test('slow commands of the doctor are left out, and without SLOWLOG or after a restart nothing is told', () => {
   assert.equal(slowState(slow(7, 200, { client: 'serpcache-doctor-store_of_goods' })), 'fine');
-});
-
-test('without SLOWLOG, or after a restart, nothing is told about slow commands', () => {
   assert.equal(stateOf('store-slow-commands', nodeWith({ parts: { slowlog: { skipped: 'refused' } } })), 'skipped');
   const restarted = nodeWith({ info: { run_id: 'another' }, parts: { slowlog: { known: [slow(7, 200)] } } });
   assert.equal(stateOf('store-slow-commands', HEALTHY_NODE, restarted), 'skipped');
@@ -79,15 +75,12 @@ const stopped = (...events: readonly LatencyEvent[]): NodeFacts =>
   laterNode(HEALTHY_NODE, HEALTHY_GROWTH, { latency: { known: events } });
 
 test('an event of 100 ms within the last minute is found, and one of 50 ms keeps the finding', () => {
-  const observation = seen('store-latency-event', HEALTHY_NODE, stopped(event('aof-stat', 10), event('fork', 120)));
-  assert.equal(observation.state, 'raise');
-  assert.match(evidenceOf(observation), /fork took 120\sms, [56] s ago/);
+  const found = seen('store-latency-event', HEALTHY_NODE, stopped(event('aof-stat', 10), event('fork', 120)));
+  assertRaised(found, /fork took 120\sms, [56] s ago/);
   assert.equal(stateOf('store-latency-event', HEALTHY_NODE, stopped(event('fork', 60))), 'hold');
   assert.equal(stateOf('store-latency-event', HEALTHY_NODE, stopped(event('fork', 40))), 'fine');
-});
-
-test('an event of an hour ago is no finding', () => {
   assert.equal(stateOf('store-latency-event', HEALTHY_NODE, stopped(event('fork', 5000, 3600))), 'fine');
+  assert.equal(stateOf('store-latency-event', nodeWith({ parts: { latency: { skipped: 'unknown' } } })), 'skipped');
 });
 
 test('the age of an event is by the clock of the server', () => {
@@ -105,10 +98,6 @@ test('slow commands are no latency events as well, unless the slow log is off', 
   assert.equal(stateOf('store-latency-event', HEALTHY_NODE, off), 'raise');
   const refused = { ...after, slowlog: { skipped: 'refused' } };
   assert.equal(stateOf('store-latency-event', HEALTHY_NODE, refused), 'raise');
-});
-
-test('without LATENCY nothing is told about events', () => {
-  assert.equal(stateOf('store-latency-event', nodeWith({ parts: { latency: { skipped: 'unknown' } } })), 'skipped');
 });
 
 test('a latency monitor that is off is found', () => {

@@ -17,9 +17,11 @@ import {
   raisedBy,
   seenIn,
   storeWindow,
+  told,
 } from '../harness.ts';
+import type { Fields } from '../healthy-redis.ts';
 
-const KEYS = 'known' in HEALTHY_NODE.keys ? HEALTHY_NODE.keys.known : assert.fail();
+const KEYS = told(HEALTHY_NODE.keys);
 const MIB = 2 ** 20;
 const ENTRY = 'sc1:goods:{AAAAAAAAAAAAAAAAAAAAAA}';
 const COUNTERS = 'sc1:goods:{popular:goods}:3';
@@ -55,15 +57,12 @@ test('keys are sampled on masters alone', () => {
 const biggest = (...keys: readonly (readonly [string, number])[]): NodeFacts =>
   holding({ biggest: keys.map(([name, bytes]) => ({ name, type: 'string', bytes })) });
 
-test('a value of 1 MiB is found with its name and the histogram of the sample', () => {
+test('a value of 1 MiB is found with its name and the histogram, and one above a half keeps the finding', () => {
   const observation = seen('store-big-keys', biggest(['session', 2 * MIB], ['other:big', 5_000_000]));
   assert.equal(observation.state, 'raise');
   const evidence = evidenceOf(observation).replaceAll('\u00a0', ' ');
   assert.match(evidence, /other:big \(string, 4\.8 MiB\), session \(string, 2 MiB\)/);
   assert.match(evidence, /1,000 of 100,000 keys were sampled: 50 ≤ 1 KiB, 900 ≤ 10 KiB, 50 ≤ 100 KiB\.$/);
-});
-
-test('a value above one half of 1 MiB keeps a finding', () => {
   assert.equal(stateOf('store-big-keys', biggest(['session', 600_000])), 'hold');
   assert.equal(stateOf('store-big-keys', biggest(['session', 500_000])), 'fine');
 });
@@ -131,21 +130,14 @@ function said(id: string, change: NodeChange, store: Partial<StoreFacts> = {}): 
 }
 
 /** The observation of the healthy node after this growth. */
-function saidOf(
-  id: string,
-  growth: Readonly<Record<string, number>>,
-  change: NodeChange = {},
-  seconds = 1,
-): CheckResult {
+function saidOf(id: string, growth: Fields, change: NodeChange = {}, seconds = 1): CheckResult {
   const node = nodeWith(change);
   return seenIn(id, storeWindow([node], [laterNode(node, growth)], { seconds }));
 }
 
 test('a check whose figure INFO lacks is skipped, and one without earlier figures as well', () => {
   const bare = nodeWith({
-    info: Object.fromEntries(
-      Object.keys('known' in HEALTHY_NODE.info ? HEALTHY_NODE.info.known : {}).map((k) => [k, undefined]),
-    ),
+    info: Object.fromEntries(Object.keys(told(HEALTHY_NODE.info)).map((name) => [name, undefined])),
     parts: { memoryAdvice: { skipped: 'MEMORY is refused' } },
   });
   const states = MEMORY_CHECKS.flatMap(({ id, look }) =>
@@ -192,18 +184,13 @@ test('a control store needs no limit', () => {
   assert.deepEqual(lookOf('store-no-maxmemory')(storeWindow([node], [node], { store: CONTROL })), []);
 });
 
-test('noeviction is wrong for a cache and right for the control store', () => {
+test('noeviction is wrong for a cache with a limit, eviction for the control store', () => {
   const noeviction = { info: { maxmemory_policy: 'noeviction' } };
   assert.match(evidenceOf(said('store-policy', noeviction)), /noeviction with a limit of 1\sGiB, 381\sMiB of it used/);
   assert.equal(said('store-policy', noeviction, CONTROL).state, 'fine');
   assert.match(adviceOf(said('store-policy', noeviction, BOTH)), /maxmemory-policy volatile-lru/);
-});
-
-test('a control store of its own that evicts is told', () => {
   assert.match(evidenceOf(said('store-policy', {}, CONTROL)), /allkeys-lru .*: a control document may be evicted/);
-});
-
-test('a policy without a limit is not in force', () => {
+  // Without a limit a policy is not in force.
   assert.equal(said('store-policy', { info: { maxmemory: 0, maxmemory_policy: 'noeviction' } }).state, 'fine');
 });
 
@@ -214,14 +201,11 @@ test('volatile-lru suits a cache while its keys have an expiry', () => {
   assert.match(evidenceOf(volatile('keys=100000,expires=40000,avg_ttl=0')), /60,000 of 100,000 keys have no expiry/);
 });
 
+const written = (writes: number) => ({ cmdstat_set: writes, total_commands_processed: writes });
+
 test('evictions are told from ten in a window, one a second and a hundredth of the writes on', () => {
   const evicted = (count: number, writes: number, seconds = 1) =>
-    saidOf(
-      'store-evictions',
-      { evicted_keys: count, cmdstat_set: writes, total_commands_processed: writes },
-      {},
-      seconds,
-    );
+    saidOf('store-evictions', { ...written(writes), evicted_keys: count }, {}, seconds);
   assert.match(
     evidenceOf(evicted(400, 400)),
     /400\/s keys are evicted beside 400\/s writes; 381\sMiB of 1\sGiB are used/,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type SentinelStack, startSentinel } from '../../../../loadtest/stack/redis.ts';
-import type { RedisNode } from '../../../../loadtest/stack/redis-node.ts';
 import type { CheckResult } from '../../../../src/operations/doctor/check.ts';
 import { REPLICATION_CHECKS } from '../../../../src/operations/doctor/checks/store-replication.ts';
 import type { NodeFacts, StoreFacts } from '../../../../src/operations/doctor/facts.ts';
 import { until } from '../../../until.ts';
 import {
   adviceOf,
+  assertRaised,
   BOTH,
   CONTROL,
   evidenceOf,
@@ -18,11 +18,12 @@ import {
   nodeWith,
   onlyOf,
   raisedBy,
+  realNode,
   seenIn,
-  snapshotWith,
+  statesIn,
+  stillWindow,
   storeWindow,
   storeWith,
-  windowOf,
 } from '../harness.ts';
 
 const MIB = 2 ** 20;
@@ -69,10 +70,8 @@ test('a replica in step under load is only told as a replica', () => {
 });
 
 test('a replica that is further behind than its acknowledgements explain lags', () => {
-  const found = saidOf('store-replica-lag', { written: 3 * MIB, behind: 7.5 * MIB, lagSeconds: 3 });
-  assert.equal(found.state, 'raise');
-  assert.match(
-    evidenceOf(found),
+  assertRaised(
+    saidOf('store-replica-lag', { written: 3 * MIB, behind: 7.5 * MIB, lagSeconds: 3 }),
     /replica 10\.0\.0\.2:6379 is 7\.5\sMiB behind and acknowledged 3 s ago; 3\sMiB\/s are written, and the backlog holds 1\sMiB/,
   );
   assert.equal(saidOf('store-replica-lag', { written: 3 * MIB, behind: 6.6 * MIB }).state, 'hold');
@@ -150,8 +149,8 @@ test('persistence is right where control documents are', () => {
 
 test('persistence is right on a server where control documents have a database of their own', () => {
   const node = nodeWith({ info: { aof_enabled: 1 }, config: { save: '3600 1' } });
-  const stores = snapshotWith({ stores: [storeWith({}, [node]), storeWith(CONTROL, [node])] });
-  assert.deepEqual(lookOf('store-persistence')(windowOf(stores, stores)), []);
+  const window = stillWindow({ stores: [storeWith({}, [node]), storeWith(CONTROL, [node])] });
+  assert.deepEqual(lookOf('store-persistence')(window), []);
 });
 
 test('without CONFIG GET an append-only file is still seen, and save points are not denied', () => {
@@ -169,24 +168,15 @@ before(async () => {
 });
 after(() => stack?.stop());
 
-async function factsOf(node: RedisNode, role: NodeFacts['role']): Promise<NodeFacts> {
-  const lines = String(await node.command('INFO')).split(/\r?\n/);
-  const fields = lines.flatMap((line) => {
-    const at = line.indexOf(':');
-    return at < 0 ? [] : [[line.slice(0, at), line.slice(at + 1)] as const];
-  });
-  return { ...HEALTHY_NODE, address: node.address, role, info: { known: Object.fromEntries(fields) } };
-}
-
 test('a real replica that starts over is seen at its master, and afterwards no more', async () => {
   const [master, replica] = stack.nodes;
   assert.ok(master && replica);
   const read = async (): Promise<readonly NodeFacts[]> => [
-    await factsOf(master, 'master'),
-    await factsOf(replica, 'replica'),
+    await realNode(master, 'master'),
+    await realNode(replica, 'replica'),
   ];
   const statesOf = (from: readonly NodeFacts[], to: readonly NodeFacts[]): readonly string[] =>
-    lookOf('store-full-resync')(storeWindow(from, to)).map(({ state }) => state);
+    statesIn('store-full-resync', storeWindow(from, to));
   const isUp = async (): Promise<boolean> =>
     String(await replica.command('INFO', 'replication')).includes('master_link_status:up');
   const first = await read();
@@ -209,7 +199,7 @@ test('a real replica that has stopped falls behind, and one that goes on does no
   };
   // Nothing is written between the two readings, so no acknowledgement that is still to come explains the distance.
   const state = async (): Promise<string> => {
-    const [earlier, later] = [await factsOf(master, 'master'), await factsOf(master, 'master')];
+    const [earlier, later] = [await realNode(master, 'master'), await realNode(master, 'master')];
     return seenIn('store-replica-lag', storeWindow([earlier], [later])).state;
   };
   await write();

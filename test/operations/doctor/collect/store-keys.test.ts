@@ -3,11 +3,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { startStandalone } from '../../../../loadtest/stack/redis.ts';
 import { createKeySampler } from '../../../../src/operations/doctor/collect/store-keys.ts';
 import type { ProbeReply } from '../../../../src/operations/doctor/doctor.ts';
-import type { Figure, KeysFacts } from '../../../../src/operations/doctor/facts.ts';
-import { systemClock } from '../../../../src/runtime.ts';
-import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
 import { standaloneOf } from '../../../stores/redis/harness.ts';
 import { ADVISED_USER, DOCTOR_USER } from '../../../stores/redis/users.ts';
+import { realProbe, told } from '../harness.ts';
 
 const NOPERM = 'NOPERM No permissions to access a key';
 const KEYS = 100;
@@ -33,10 +31,6 @@ function over(refusal: (command: string, key: string, nth: number) => string | u
   };
   const sampler = createKeySampler({ askMany: async (commands) => commands.map(replyTo) });
   return { sampler, count: (command: string): number => sent.get(command) ?? 0 };
-}
-
-function told(part: Figure<KeysFacts>): KeysFacts {
-  return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
 describe('refusals of commands about keys', () => {
@@ -91,15 +85,7 @@ describe('a real server with the ACL that deploy/redis advises', { concurrency: 
     const [server] = stack.nodes;
     assert.ok(server);
     await server.command('EVAL', "for i = 1, 400 do redis.call('SET', 'sc1:goods:' .. i, 'x') end", 0);
-    const settings = { ...standaloneOf(stack), username: acl.username, password: acl.password };
-    const facts = { name: 'store of goods', domains: ['goods'], kind: 'standalone', isCache: true } as const;
-    const probe = createRedisProbe({
-      settings,
-      clock: systemClock,
-      random: Math.random,
-      facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
-    });
-    t.after(() => probe.close());
+    const probe = realProbe(t, { ...standaloneOf(stack), username: acl.username, password: acl.password });
     const sampler = createKeySampler({ askMany: (commands) => probe.askMany(server.address, commands) });
     const refused = async (): Promise<number> =>
       Number(/errorstat_NOPERM:count=(\d+)/.exec(String(await server.command('INFO', 'errorstats')))?.[1] ?? 0);

@@ -6,28 +6,13 @@ import { createKeySampler } from '../../../../src/operations/doctor/collect/stor
 import type { Figure, NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import { systemClock } from '../../../../src/runtime.ts';
 import type { RedisSettings } from '../../../../src/stores/redis/connection.ts';
-import { createRedisProbe } from '../../../../src/stores/redis/probe.ts';
+import { pluck } from '../../../pluck.ts';
 import { clusterOf, sentinelOf, standaloneOf } from '../../../stores/redis/harness.ts';
-
-function probeOf(t: TestContext, settings: RedisSettings) {
-  const facts = { name: 'store of goods', domains: ['goods'], kind: settings.kind, isCache: true };
-  const probe = createRedisProbe({
-    settings,
-    facts: { ...facts, settings: { deadlineMs: settings.deadlineMs, names: [] } },
-    clock: systemClock,
-    random: Math.random,
-  });
-  t.after(() => probe.close());
-  return probe;
-}
+import { realProbe, told } from '../harness.ts';
 
 async function nodesOf(t: TestContext, settings: RedisSettings): Promise<readonly NodeFacts[]> {
-  const { nodes } = await createStoreCollector({ probe: probeOf(t, settings), clock: systemClock }).read('full');
+  const { nodes } = await createStoreCollector({ probe: realProbe(t, settings), clock: systemClock }).read('full');
   return told(nodes);
-}
-
-function told<T>(part: Figure<T>): T {
-  return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
 const SECRET = 'only-for-this-test';
@@ -75,10 +60,7 @@ describe('the figures of real stores', { concurrency: 3 }, () => {
     const stack = await startSentinel({ flavour: 'redis' });
     t.after(stack.stop);
     const nodes = await nodesOf(t, sentinelOf(stack));
-    assert.deepEqual(
-      nodes.map(({ role }) => role),
-      ['master', 'replica', 'sentinel', 'sentinel', 'sentinel'],
-    );
+    assert.deepEqual(pluck(nodes, 'role'), ['master', 'replica', 'sentinel', 'sentinel', 'sentinel']);
     const cluster = 'it is in no cluster';
     for (const facts of nodes) {
       if (facts.role === 'master') assert.deepEqual(missing(facts), { cluster });
@@ -102,7 +84,7 @@ describe('the keys of a real store', () => {
     const server = stack?.nodes[0];
     assert.ok(stack && server);
     await server.command('FLUSHALL');
-    const probe = probeOf(t, standaloneOf(stack));
+    const probe = realProbe(t, standaloneOf(stack));
     const sampler = createKeySampler({ askMany: (commands) => probe.askMany(server.address, commands) });
     return { server, sample: async () => told(await sampler.sample()) };
   };

@@ -9,6 +9,7 @@ import {
   slowEntriesOf,
   timeMsOf,
 } from '../../../../src/operations/doctor/collect/store-replies.ts';
+import { pluck, rowsOf } from '../../../pluck.ts';
 
 describe('INFO', () => {
   test('fields are read without headlines, and a value keeps its colons', () => {
@@ -114,30 +115,21 @@ describe('SLOWLOG', () => {
       command: 'SET',
       client: 'serpcache-goods',
     });
-    assert.deepEqual(
-      entries.map(({ command, client }) => [command, client]),
-      [
-        ['SET', 'serpcache-goods'],
-        ['CONFIG SET', '10.0.0.1:1'],
-        ['AUTH', '10.0.0.1:1'],
-      ],
-    );
+    assert.deepEqual(rowsOf(entries, 'command', 'client'), [
+      ['SET', 'serpcache-goods'],
+      ['CONFIG SET', '10.0.0.1:1'],
+      ['AUTH', '10.0.0.1:1'],
+    ]);
   });
 
   test('a word that is no name of a command becomes “other”, and so does a subcommand that is none', () => {
     const words = [['my secret text'], ['\u0000\u0001'], ['x'.repeat(33)], ['12'], [], ['CLIENT', 'a text']];
     const entries = slowEntriesOf(words.map((command) => entry(command, '', '')));
-    assert.deepEqual(
-      entries.map(({ command }) => command),
-      ['other', 'other', 'other', 'other', 'other', 'CLIENT'],
-    );
+    assert.deepEqual(pluck(entries, 'command'), ['other', 'other', 'other', 'other', 'other', 'CLIENT']);
   });
 
   test('entries without a client, as Redis 3 has them, are kept, and other shapes are left out', () => {
-    assert.deepEqual(
-      slowEntriesOf([entry(['GET', 'a']), 'odd', [1, 2]]).map(({ command, client }) => [command, client]),
-      [['GET', '']],
-    );
+    assert.deepEqual(rowsOf(slowEntriesOf([entry(['GET', 'a']), 'odd', [1, 2]]), 'command', 'client'), [['GET', '']]);
     for (const odd of [undefined, null, 'OK', 7]) assert.deepEqual(slowEntriesOf(odd), []);
   });
 });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CONFIG_NAMES, COST_MS, createStoreCollector } from '../../../../src/operations/doctor/collect/store.ts';
-import type { Figure, NodeFacts, Snapshot } from '../../../../src/operations/doctor/facts.ts';
+import type { NodeFacts, Snapshot } from '../../../../src/operations/doctor/facts.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
+import { rowsOf } from '../../../pluck.ts';
+import { told } from '../harness.ts';
 import {
   ADDRESS,
   createRecordedProbe,
@@ -29,10 +31,6 @@ function over(server: RecordedServer | undefined, { tookMs = 0 }: { readonly too
   };
   const count = (name: string): number => recorded.sent(ADDRESS).filter((sent) => sent === name).length;
   return { ...recorded, clock, collector, node, look, count };
-}
-
-function told<T>(part: Figure<T>): T {
-  return 'known' in part ? part.known : assert.fail(part.skipped);
 }
 
 function reason(part: object): string {
@@ -64,10 +62,7 @@ describe('store collector', () => {
       assert.equal(info['cmdstat_get'], 'calls=9,usec=40');
       assert.deepEqual(told(facts.config), server.config);
       assert.equal(count('CONFIG GET'), server.maxConfigNames === 1 ? CONFIG_NAMES.length : 1);
-      assert.deepEqual(
-        told(facts.slowlog).map(({ command, client }) => [command, client]),
-        [['GET', 'worker']],
-      );
+      assert.deepEqual(rowsOf(told(facts.slowlog), 'command', 'client'), [['GET', 'worker']]);
       assert.equal(told(facts.latency)[0]?.maxMs, 120);
       assert.equal(told(facts.memoryAdvice), server.memoryDoctor);
       assert.equal(told(facts.clients).count, 1);

@@ -5,6 +5,7 @@ import { leaveHome, namespacesProblem } from '../../../../loadtest/labs/kit/name
 import { systemProgram } from '../../../../loadtest/labs/kit/programs.ts';
 import { disciplinesOf, readQdiscs } from '../../../../src/operations/doctor/collect/host.ts';
 import type { QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
+import { rowsOf } from '../../../pluck.ts';
 
 /** As a report has them: members that are not known are absent. */
 function shownIn(text: string, device?: string): readonly QdiscFacts[] {
@@ -60,7 +61,7 @@ test('each discipline of an output is one, with counters of its own', () => {
   const heads = Object.values(RECORDED).map(([head]) => head);
   const read = disciplinesOf(heads.map((head, at) => `${head}\n${at === 2 ? SENT : QUIET}`).join(''));
   assert.deepEqual(
-    read.map(({ kind, dropped }) => [kind, dropped]),
+    rowsOf(read, 'kind', 'dropped'),
     Object.values(RECORDED).map(([, { kind }], at) => [kind, at === 2 ? 7 : 0]),
   );
   assert.deepEqual(disciplinesOf(''), []);

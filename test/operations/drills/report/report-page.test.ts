@@ -17,9 +17,11 @@ import { h } from '../../../../src/report/tree.ts';
 import { consoleAddress, type Model } from '../../../../src/ui/console/assets/model.ts';
 import { drillsView } from '../../../../src/ui/console/assets/view/drills.ts';
 import { journalOf, SCENES, STAGED } from '../../../fakes/journal.ts';
+import { testPage, textOf } from '../../../report/page-tests.ts';
 import { markupFaults } from '../../../report/well-formed.ts';
 import { anyJournal } from './arbitrary-journal.ts';
 
+const FOREIGN = /https?:|\/\/[a-z]|<script|<iframe|<img|@import|url\(|javascript:|\son[a-z]+=/i;
 const HOSTILE = `</title></style><script>alert(1)</script>" onload="x" '<img src=x>&amp;\u0000\u202e\ud800]]>`;
 
 const SURVIVAL = {
@@ -31,13 +33,6 @@ const SURVIVAL = {
 
 function plain(text: string): string {
   return text.replaceAll(/\s+/g, ' ');
-}
-
-/** The text of the page without tags. Spaces inside figures are no-break spaces. */
-function textOf(page: string): string {
-  const body = page.slice(page.indexOf('<body'));
-  const spaced = body.replaceAll(/<\/(?:p|td|th|dt|dd|li|h1|h2|h3|h4|caption|text)>/g, ' ').replaceAll(/<[^>]*>/g, '');
-  return spaced.replaceAll(/\s+/g, ' ').replaceAll('&#39;', "'");
 }
 
 /** The view of a drill that is over in the console, as HTML. */
@@ -55,29 +50,7 @@ function onConsole(journal: Journal): string {
 
 suite('the report of any drill', () => {
   for (const [name, scene] of Object.entries(SCENES)) {
-    const journal = scene();
-    const page = reportPage(journal);
-
-    test(`${name}: is well-formed, and every reference points into the page`, () => {
-      assert.deepEqual(markupFaults(page), []);
-    });
-
-    test(`${name}: loads nothing from elsewhere and runs no script`, () => {
-      assert.doesNotMatch(page, /https?:|\/\/[a-z]|<script|<iframe|<img|@import|url\(|javascript:|\son[a-z]+=/i);
-      const references = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map((match) => match[1] ?? '');
-      assert.deepEqual(
-        references.filter((one) => !one.startsWith('#') && one !== 'data:,'),
-        [],
-      );
-    });
-
-    test(`${name}: shows no NaN, no infinity and no undefined`, () => {
-      assert.doesNotMatch(page, /NaN|Infinity|undefined|null|\[object/);
-    });
-
-    test(`${name}: is small enough to be mailed`, () => {
-      assert.ok(page.length < 300 * 1024, `${page.length} bytes`);
-    });
+    testPage(name, reportPage(scene()), { maxBytes: 300 * 1024, foreign: FOREIGN });
   }
 });
 
