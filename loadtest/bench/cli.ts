@@ -151,32 +151,28 @@ async function benchCores(): Promise<Generator['cores']> {
   return { server, client };
 }
 
-interface Ran {
-  readonly verdict: Verdict;
-  /** Absent when a start could not be measured. */
-  readonly result?: BenchResult;
-}
-
-async function run(name: string, bench: Bench, settings: Settings): Promise<Ran> {
+/** Without a result when a start could not be measured. */
+async function run(name: string, bench: Bench, settings: Settings) {
   const { commit, isCommitting, out } = settings;
   console.log(`${name}: ${bench.title}, against ${bench.baseline}, by requests per second of processor time:`);
   const command = `npm run bench -- ${name}${isCommitting ? ' --commit' : ` --starts ${settings.starts}`}`;
   const startedAt = new Date().toISOString();
   const rates: Rates[] = [];
-  let ran: Ran;
+  let verdict: Verdict;
+  let result: BenchResult | undefined;
   try {
     await measureStarts(bench, settings, rates);
     const how = { name, baseline: bench.baseline, subject: SERPCACHE, command, startedAt };
-    const result = await resultOf({ ...how, commit, rates, seconds: MEASURED_SECONDS });
+    result = await resultOf({ ...how, commit, rates, seconds: MEASURED_SECONDS });
     if (isCommitting) publishPage(writeResult(name, result));
     if (out !== undefined) writeResult(name, result, out);
     const reference = isCommitting ? result : settings.reference[name];
-    ran = { verdict: verdictOf(result.starts, reference), result };
+    verdict = verdictOf(result.starts, reference);
   } catch (error) {
-    ran = { verdict: { kind: 'not judged', reason: error instanceof Error ? error.message : String(error) } };
+    verdict = { kind: 'not judged', reason: error instanceof Error ? error.message : String(error) };
   }
-  console.log(`  ${verdictText(ran.verdict, ratiosOf(rates, SERPCACHE, bench.baseline))}`);
-  return ran;
+  console.log(`  ${verdictText(verdict, ratiosOf(rates, SERPCACHE, bench.baseline))}`);
+  return { verdict, result };
 }
 
 /** Adds the rates of each start. @throws at the first that cannot be measured: the others would be too few. */
@@ -208,15 +204,15 @@ function startText({ baseline, outcome }: Bench, { perCpu, share }: StartMeasure
 }
 
 function verdictText(verdict: Verdict, starts: readonly number[]): string {
-  const [median, lowest, highest] =
-    starts.length === 0 ? [] : [figureOf(starts).figure, Math.min(...starts), Math.max(...starts)];
-  const measured =
-    median === undefined
-      ? ''
-      : `; the median of ${starts.length} starts is ${median.toFixed(3)} (${lowest?.toFixed(3)} to ${highest?.toFixed(3)})`;
+  const middle = starts.length === 0 ? '' : `${figureOf(starts).figure.toFixed(3)} (${rangeText(starts)})`;
+  const measured = middle && `; the median of ${starts.length} starts is ${middle}`;
   if (verdict.kind === 'not judged') return `not judged: ${verdict.reason}${measured}`;
   const { figure, noise } = verdict.committed;
   return `${verdict.kind}${measured}, to compare with ${figure.toFixed(3)} and a noise of ${noise.toFixed(3)}`;
+}
+
+function rangeText(starts: readonly number[]): string {
+  return `${Math.min(...starts).toFixed(3)} to ${Math.max(...starts).toFixed(3)}`;
 }
 
 async function profile(name: string, bench: Bench, generator: Generator): Promise<void> {
@@ -252,9 +248,8 @@ async function compareVersions(other: string, named: readonly string[], settings
     }
     const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
     const isDifferent = differs(ratios.ours, ratios.same);
-    const range = `${Math.min(...ratios.same).toFixed(3)} to ${Math.max(...ratios.same).toFixed(3)}`;
     console.log(
-      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${range})`,
+      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${rangeText(ratios.same)})`,
     );
     if (isDifferent !== false) status = EXIT.failed;
   }

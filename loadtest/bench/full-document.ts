@@ -4,7 +4,7 @@ import { createControl } from '../../src/control/create-control.ts';
 import { MAX_PURGES, MAX_RANGES, MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { HostPort } from '../../src/schema/units.ts';
-import { createRedisStore } from '../../src/stores/redis/store.ts';
+import { openAdapter } from '../labs/experiments/adapter.ts';
 
 /** Every process has followed the document after this time. */
 const FOLLOWED_MS = 1500;
@@ -14,24 +14,7 @@ const FOLLOWED_MS = 1500;
  * its `bucket`, and every hit of an older entry checks all of them.
  */
 export async function fillDocument(domain: string, node: HostPort, bucket: number): Promise<void> {
-  const store = createRedisStore({
-    settings: {
-      kind: 'standalone',
-      nodes: [node],
-      database: 0,
-      deadlineMs: 1000,
-      connectTimeoutMs: 1000,
-      socketTimeoutMs: 3000,
-      maxOutstanding: 100,
-      batchSize: 100,
-      refreshMs: 60_000,
-      dedicated: false,
-    },
-    name: 'control',
-    clock: systemClock,
-    random: Math.random,
-    observe: () => undefined,
-  });
+  const store = openAdapter({ target: node, deadlineMs: 1000 });
   const control = createControl({
     domain,
     store: store.control,

@@ -5,6 +5,7 @@ import { createAdapters, searchDomainOf } from '../../src/engines/create-engines
 import { systemClock } from '../../src/runtime.ts';
 import { openLoop } from '../http-driver/loops.ts';
 import { type HttpPlan, outcomeText, servedShare, timesOf } from '../http-driver/plan.ts';
+import { inTurns } from '../labs/kit/rounds.ts';
 import { httpDriven } from '../labs/peers/driven.ts';
 import type { Generator } from './load.ts';
 import { processorTime } from './measure.ts';
@@ -36,20 +37,13 @@ export async function driven({ folder, cores }: Generator, { url }: Server, { pa
   return result.servedMs;
 }
 
-interface MissOptions {
-  readonly target: string;
-  readonly generator: Generator;
-}
-
-type Way = (
-  paths: readonly string[],
-) => Promise<{ readonly p50: number; readonly p99: number; readonly cpuMs: number }>;
+type Way = (paths: readonly string[]) => Promise<Readonly<Record<'p50' | 'p99' | 'cpuMs', number>>>;
 
 /** Rows of a table: each service, node:http with the engine adapter, and the adapter without a server. */
 export async function missCells(
   services: ReadonlyMap<string, Service>,
   origin: Server,
-  { target, generator }: MissOptions,
+  { target, generator }: { readonly target: string; readonly generator: Generator },
 ): Promise<readonly (readonly string[])[]> {
   const throughHttp =
     (server: Server): Way =>
@@ -62,20 +56,12 @@ export async function missCells(
   ways.push({ name: 'node:http + engine', way: throughHttp(origin) });
   const [first] = services.values();
   if (first !== undefined) ways.push({ name: 'the adapter alone', way: await adapterOf(first) });
-  const rounds = ways.map(() => [] as Awaited<ReturnType<Way>>[]);
-  // The first round warms up.
-  for (let round = 0; round <= ROUNDS; round += 1) {
-    for (const [at, { way }] of ways.entries()) {
-      const measured = await way(missesOf(target, PER_SECOND * SECONDS));
-      if (round > 0) rounds[at]?.push(measured);
-    }
-  }
-  const rows = ways.map(({ name }, at) => [
-    name,
-    ...(['p50', 'p99', 'cpuMs'] as const).map((figure) =>
-      median((rounds[at] ?? []).map((one) => one[figure])).toFixed(2),
-    ),
-  ]);
+  const measured = await inTurns(ways, 1 + ROUNDS, ({ way }) => way(missesOf(target, PER_SECOND * SECONDS)));
+  const rows = measured.map(({ variant, runs }) => {
+    // The first round warms up.
+    const middle = (of: 'p50' | 'p99' | 'cpuMs'): string => median(runs.slice(1).map((run) => run[of])).toFixed(2);
+    return [variant.name, middle('p50'), middle('p99'), middle('cpuMs')];
+  });
   return [[`miss, ${PER_SECOND}/s`, 'p50 ms', 'p99', 'CPU ms'], ...rows];
 }
 

@@ -1,4 +1,5 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { decodeEntry, encodeEntry } from '../../src/cache/codec.ts';
@@ -25,24 +26,15 @@ interface Asked {
 const OWN = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'x-request-id'];
 
 /** The bytes as sent, compressed or not. @throws unless the status is 200. */
-export function fetchPage(url: string, { headers = {}, body }: Asked = {}): Promise<Page> {
+export async function fetchPage(url: string, { headers = {}, body }: Asked = {}): Promise<Page> {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } });
-    sent.once('error', reject);
-    sent.once('response', (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.once('error', reject);
-      response.once('end', () => {
-        const bytes = Buffer.concat(parts);
-        if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode} ${bytes}`));
-        const fields = Object.entries(response.headers).filter(([name]) => !OWN.includes(name));
-        resolve({ headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), body: bytes });
-      });
-    });
-    sent.end(body);
-  });
+  const sent = request(url, { method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const bytes = Buffer.concat(await response.toArray());
+  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode} ${bytes}`);
+  const fields = Object.entries(response.headers).filter(([name]) => !OWN.includes(name));
+  return { headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), body: bytes };
 }
 
 export const PAGE_BYTES = 4096;

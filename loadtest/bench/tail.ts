@@ -2,17 +2,17 @@
  * `npm run bench -- tail`: the latency of L1 hits at a constant rate while the same process does other work, its garbage
  * collections and event loop delay meanwhile, and the cost of a miss. Versions take turns.
  */
-import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
+import { type Series, seriesValue } from '../k6/kit/metrics-text.ts';
 import { processorTimes } from '../labs/kit/meters.ts';
 import { aligned } from '../labs/kit/print.ts';
+import { inTurns } from '../labs/kit/rounds.ts';
 import { loopDelayMsOf } from '../sample/replica.ts';
 import { processorsHere } from '../stack/processors.ts';
-import { startStandalone } from '../stack/redis.ts';
 import { drive, type Generator } from './load.ts';
 import { processorTime } from './measure.ts';
 import { driven, missCells, missesOf } from './miss-cost.ts';
 import { fetchPage, fillStore, pageOfSize } from './pages.ts';
-import { adminUrl, createProcesses, type Processes, type Service } from './processes.ts';
+import { createProcesses, metricsOf, type Processes, type Service } from './processes.ts';
 import { median } from './verdict.ts';
 
 /** A service to measure: a checkout (this one when absent), and options of its Node. */
@@ -76,14 +76,8 @@ export async function runTail(versions: readonly Version[], generator: Generator
   const before = processorTimes(processorsHere());
   const rows: string[][] = [];
   for (const situation of SITUATIONS) {
-    const rounds = all.map(() => [] as Round[]);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      // Reversed at every second round: no version comes first each time.
-      const order = round % 2 === 0 ? [...all.entries()] : [...all.entries()].reverse();
-      for (const [at, services] of order) rounds[at]?.push(await roundOf(situation, services, generator));
-    }
-    for (const [at, { version }] of all.entries())
-      rows.push([situation.name, version.name, ...cellsOf(rounds[at] ?? [])]);
+    const measured = await inTurns(all, ROUNDS, (services) => roundOf(situation, services, generator));
+    for (const { variant, runs } of measured) rows.push([situation.name, variant.version.name, ...cellsOf(runs)]);
   }
   const titles = [
     'beside the hits',
@@ -108,12 +102,7 @@ export async function runTail(versions: readonly Version[], generator: Generator
 }
 
 async function startAll(processes: Processes, versions: readonly Version[]) {
-  const [engine, { nodes }] = await Promise.all([
-    processes.startSearchd(),
-    processes.startStores(startStandalone({ flavour: 'redis' })),
-  ]);
-  const [node] = nodes;
-  if (node === undefined) throw new Error('a stack without a server');
+  const [engine, node] = await Promise.all([processes.startSearchd(), processes.startRedis()]);
   const store = `store: { kind: standalone, nodes: ["${node.host}:${node.port}"], deadline: 1s }\n    maxEntryBytes: 2MiB`;
   const all: Services[] = [];
   for (const version of versions) {
@@ -147,10 +136,6 @@ async function roundOf({ service: pick, beside }: Situation, services: Services,
   ]);
   const cpu = (processorTime(service) - cpuBefore) / (performance.now() - startedMs);
   return { ...times, cpu, before, after: await metricsOf(service) };
-}
-
-async function metricsOf({ url }: Service): Promise<readonly Series[]> {
-  return parseMetrics(await (await fetch(`${adminUrl(url)}/metrics`)).text());
 }
 
 /** Medians of the rounds, and the garbage collections of all of them. */

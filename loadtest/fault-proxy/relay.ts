@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePorts } from '../stack/process.ts';
+import { freePort } from '../stack/process.ts';
 
 /** The faults that every proxy can inject into its connections, for any protocol. */
 export type FaultProxy = Awaited<ReturnType<typeof startRelay>>;
@@ -23,8 +23,7 @@ const MOST_CLIENTS = 4096;
 /** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions) {
   const { target, createSession, turnAway } = options;
-  const [port] = options.port === undefined ? await freePorts(1) : [options.port];
-  if (port === undefined) throw new Error('no free port');
+  const port = options.port ?? (await freePort());
   const pairs = new Set<Pair>();
   /** Clients that were turned away and whose sockets are still open. */
   const leaving = new Set<Socket>();

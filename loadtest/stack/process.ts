@@ -136,6 +136,11 @@ export async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
+}
+
 const givenPorts = new Set<number>();
 
 /** A run of the tests has a folder of its own, which test/run.ts removes: there a port is claimed by creating its file. */

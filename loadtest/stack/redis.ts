@@ -7,7 +7,7 @@ import { type AclUser, type Flavour, makeCertificates, type RedisNode, startRedi
 
 /** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
 export interface RedisStack {
-  readonly nodes: readonly RedisNode[];
+  readonly nodes: readonly [RedisNode, ...RedisNode[]];
   /** PEM of the CA when the servers speak TLS. */
   readonly ca?: string;
   readonly stop: () => Promise<void>;
@@ -142,7 +142,7 @@ async function together(
       return node;
     };
     await start(add, nodes);
-    return { nodes, stop, ca: tls?.ca };
+    return { nodes: nodes as unknown as RedisStack['nodes'], stop, ca: tls?.ca };
   } catch (error) {
     await stop();
     throw error;

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import { type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
-import { freePorts, startProcess, waitUntil } from './process.ts';
+import { freePort, startProcess, waitUntil } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -78,8 +78,7 @@ const HOST = '127.0.0.1';
 export async function startSearchd(options: SearchdOptions) {
   const { directory, from, server = SPHINX } = options;
   await mkdir(directory, { recursive: true });
-  const port = 'configFile' in from ? from.port : (options.port ?? (await freePorts(1))[0]);
-  if (port === undefined) throw new Error('no free port');
+  const port = 'configFile' in from ? from.port : (options.port ?? (await freePort()));
   const source =
     'configFile' in from
       ? undefined

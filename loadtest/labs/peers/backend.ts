@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
-import { accepts, freePorts, pin, startProcess } from '../../stack/process.ts';
+import { accepts, freePort, pin, startProcess } from '../../stack/process.ts';
 import { sampleGoods, startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
 import type { ReplicaSetup } from './peer.ts';
@@ -65,7 +65,7 @@ async function startOrigin(folder: string, engine: ReplicaSetup['engine'], ttlSe
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'config.json');
   await writeFile(file, serviceConfig({ engine, ttlSeconds, staleSeconds: 0, memory: '1MiB' }));
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const started = await startProcess({
     name: 'origin',
     command: process.execPath,
