@@ -3,7 +3,6 @@
  * 4 KB. Servers on one processor, client and stores on another, rounds alternated, ratios within each start: absolute
  * rates of a shared machine say little. Load goes to loopback only.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -12,6 +11,7 @@ import { percentText } from '../../src/report/format.ts';
 import { commitOf } from '../labs/kit/machine.ts';
 import { checkSections } from '../labs/kit/publish.ts';
 import { inPath } from '../stack/go-program.ts';
+import { areInstalled } from '../stack/parts.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
 import { BENCHES, type Bench, OTHER_CHECKOUT, SERPCACHE, versionBenches } from './benches.ts';
 import type { Generator } from './load.ts';
@@ -64,7 +64,6 @@ const PROGRAM: Program = {
   takes: { min: 0, max: 64 },
 };
 const ROOT = resolve(import.meta.dirname, '..', '..');
-const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 const PARTS = ['redis', 'wrk', 'nginx', 'nginx-lua', 'varnish', 'sphinx'];
 /** Functions that are printed of a profile. */
 const FUNCTIONS = 20;
@@ -141,8 +140,7 @@ function tailVersions({ text }: ParsedArguments): readonly Version[] {
 
 /** @throws when nothing can be measured here. */
 async function benchCores(): Promise<Generator['cores']> {
-  const { status } = spawnSync(process.execPath, [INSTALL, ...PARTS], { stdio: 'inherit' });
-  if (status !== 0) throw new Error(`${PARTS.join(', ')} are needed, see above`);
+  if (!areInstalled(PARTS)) throw new Error(`${PARTS.join(', ')} are needed, see above`);
   if ((await inPath('taskset')).length === 0) {
     throw new Error('there is no taskset: install what Debian calls util-linux');
   }

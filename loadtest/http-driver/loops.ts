@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export type OpenLoop = ReturnType<typeof openLoop>;
-
 interface OpenLoopOptions {
   readonly ratePerSecond: number;
   /** Makes the arrivals a Poisson process of this mean rate. Absent: at equal intervals, the first one at once. */

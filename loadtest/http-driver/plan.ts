@@ -1,3 +1,5 @@
+/** `node loadtest/http-driver/plan.ts <plan.json>`: runs the plan and prints its result as JSON. */
+import { readFileSync } from 'node:fs';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { createClient, type Reply } from './client.ts';
 import { closedLoop, openLoop } from './loops.ts';
@@ -125,4 +127,9 @@ export function outcomeText({ outcomes, hung, requests }: Pick<HttpDriven, 'outc
   const names = Object.entries(outcomes).toSorted(([, a], [, b]) => b - a);
   const answered = names.map(([name, count], at) => (at === 0 ? name : `${count} of ${requests} ${name}`));
   return [...answered, ...(hung === 0 ? [] : [`${hung} of ${requests} hung`])].join(', ');
+}
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await driveHttp(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))));
+  process.exit(0);
 }

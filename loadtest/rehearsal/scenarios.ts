@@ -49,29 +49,24 @@ const completion: DrillScenario = {
     say(`report: ${owner.adminUrl}/admin/drills/${id}/report`);
     const kind = journal.verdict?.kind ?? 'none';
     return [
-      { what: 'verdict', value: kind, target: 'passed', met: kind === 'passed' },
-      {
-        what: 'searches unanswered during it',
-        value: `${unanswered} of ${during.length} (${percent(hitRatio(during))} hits)`,
-        target: 'below 1 %',
-        met: unanswered < during.length / 100,
-      },
-      {
-        what: 'learned: amplification, headroom left, f*',
-        value: [
+      ['verdict', kind, 'passed', kind === 'passed'],
+      [
+        'searches unanswered during it',
+        `${unanswered} of ${during.length} (${percent(hitRatio(during))} hits)`,
+        'below 1 %',
+        unanswered < during.length / 100,
+      ],
+      [
+        'learned: amplification, headroom left, f*',
+        [
           rangeText(survival?.amplification, timesText),
           rangeText(survival?.headroomLeft, timesText),
           rangeText(survival?.survivable, percentText),
         ].join(', '),
-        target: 'known',
-        met: survival?.amplification !== undefined,
-      },
-      {
-        what: 'report',
-        value: `${Math.round(page.length / 1024)} KiB of HTML`,
-        target: 'with plots',
-        met: page.includes('<svg'),
-      },
+        'known',
+        survival?.amplification !== undefined,
+      ],
+      ['report', `${Math.round(page.length / 1024)} KiB of HTML`, 'with plots', page.includes('<svg')],
     ];
   },
 };
@@ -103,26 +98,21 @@ const aborted: DrillScenario = {
     const callsAfter = await engineRate(harness, RATE_OVER_MS);
     const after = hitRatio(await answersSince(load, backSinceMs, 1000));
     return [
-      { what: 'taken away at 100 %', value: percent(flushed), target: 'nearly all', met: flushed >= 0.9 },
-      {
-        what: 'first request on each replica 1 s after it hits',
-        value: percent(first),
-        target: '100 %',
-        met: first === 1,
-      },
-      {
-        what: 'hit ratio of the next 1,000 requests',
-        value: `${percent(after)}, before ${percent(before)}`,
-        target: 'within 2 points',
-        met: after >= before - 0.02,
-      },
-      {
-        what: 'engine calls a second',
-        value: `${callsAfter.toFixed(1)}, before ${callsBefore.toFixed(1)}`,
-        target: 'no refill',
-        met: callsAfter <= 1.5 * callsBefore + 2,
-      },
-      { what: 'the abort itself', value: `${Math.round(tookMs)} ms`, target: 'below 1 s', met: tookMs < 1000 },
+      ['taken away at 100 %', percent(flushed), 'nearly all', flushed >= 0.9],
+      ['first request on each replica 1 s after it hits', percent(first), '100 %', first === 1],
+      [
+        'hit ratio of the next 1,000 requests',
+        `${percent(after)}, before ${percent(before)}`,
+        'within 2 points',
+        after >= before - 0.02,
+      ],
+      [
+        'engine calls a second',
+        `${callsAfter.toFixed(1)}, before ${callsBefore.toFixed(1)}`,
+        'no refill',
+        callsAfter <= 1.5 * callsBefore + 2,
+      ],
+      ['the abort itself', `${Math.round(tookMs)} ms`, 'below 1 s', tookMs < 1000],
     ];
   },
 };
@@ -156,14 +146,13 @@ const ownerKilled: DrillScenario = {
     await owner.start();
     const clocks = CLOCKS_AHEAD_MS.map((ms) => `${ms / 1000} s`).join(', ');
     return [
-      {
-        what: `others back after (clocks ahead by ${clocks})`,
-        value: backMs.map((ms) => `${(ms / 1000).toFixed(2)} s`).join(', '),
-        target: `lease + 1 s = ${(LEASE_MS + 1000) / 1000} s`,
-        met:
-          Math.max(...backMs) <= LEASE_MS + 1000 && flushed.every((drill) => drill?.id === id && drill.flushed > 0.9),
-      },
-      { what: 'first request on each of them hits', value: percent(first), target: '100 %', met: first === 1 },
+      [
+        `others back after (clocks ahead by ${clocks})`,
+        backMs.map((ms) => `${(ms / 1000).toFixed(2)} s`).join(', '),
+        `lease + 1 s = ${(LEASE_MS + 1000) / 1000} s`,
+        Math.max(...backMs) <= LEASE_MS + 1000 && flushed.every((drill) => drill?.id === id && drill.flushed > 0.9),
+      ],
+      ['first request on each of them hits', percent(first), '100 %', first === 1],
     ];
   },
 };
@@ -203,9 +192,9 @@ const guardBroken: DrillScenario = {
     const value = `${verdict?.kind}: ${verdict?.detail}`;
     const target = 'at most 2 s';
     return [
-      { what: 'verdict', value, target: 'failed', met: verdict?.kind === 'failed' },
-      { what: 'breach to rollback, in the owner', value: seconds(ownMs), target, met: ownMs <= 2000 },
-      { what: 'and in another replica', value: seconds(otherMs), target, met: otherMs <= 2000 },
+      ['verdict', value, 'failed', verdict?.kind === 'failed'],
+      ['breach to rollback, in the owner', seconds(ownMs), target, ownMs <= 2000],
+      ['and in another replica', seconds(otherMs), target, otherMs <= 2000],
     ];
   },
 };
@@ -241,24 +230,19 @@ const suppressed: DrillScenario = {
     await admin.post('/admin/unsuppress', decision);
     const goneMs = lastSeenMs - askedAtMs;
     return [
-      {
-        what: 'asked to last seen',
-        value: Number.isFinite(goneMs) ? `${Math.max(0, Math.round(goneMs))} ms` : 'never seen again',
-        target: 'at most 1 s',
-        met: goneMs <= 1000,
-      },
-      {
-        what: 'seen before',
-        value: `${(seen / (SEEN_MS / 1000)).toFixed(1)} times a second`,
-        target: 'often',
-        met: seen > 10,
-      },
-      {
-        what: 'hit ratio afterwards',
-        value: `${percent(ratio)}, before ${percent(before)}`,
-        target: 'within 5 points',
-        met: ratio >= before - 0.05,
-      },
+      [
+        'asked to last seen',
+        Number.isFinite(goneMs) ? `${Math.max(0, Math.round(goneMs))} ms` : 'never seen again',
+        'at most 1 s',
+        goneMs <= 1000,
+      ],
+      ['seen before', `${(seen / (SEEN_MS / 1000)).toFixed(1)} times a second`, 'often', seen > 10],
+      [
+        'hit ratio afterwards',
+        `${percent(ratio)}, before ${percent(before)}`,
+        'within 5 points',
+        ratio >= before - 0.05,
+      ],
     ];
   },
 };

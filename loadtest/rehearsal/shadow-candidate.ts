@@ -52,24 +52,24 @@ export const warmUp: Scenario<ShadowRehearsal> = {
     sayCriteria(verdict);
     const last = gapOf(curve.at(-1)?.figures);
     return [
-      {
-        what: `hit ratio of the candidate, its last ${POINT_SECONDS} s`,
-        value: `${percent(last.candidate)}, primary ${percent(last.primary)}`,
-        target: 'within 2 points',
-        met: last.primary - last.candidate <= POINTS,
-      },
-      {
-        what: `verdict over ${VERDICT_SECONDS} s`,
-        value: `${verdict?.kind}: ${verdict?.why}`,
-        target: 'cut-over',
-        met: verdict?.kind === 'cut-over',
-      },
-      {
-        what: 'wrong values',
-        value: `${figures?.agreement.wrong} of ${figures?.agreement.compared} compared`,
-        target: '0',
-        met: figures?.agreement.wrong === 0,
-      },
+      [
+        `hit ratio of the candidate, its last ${POINT_SECONDS} s`,
+        `${percent(last.candidate)}, primary ${percent(last.primary)}`,
+        'within 2 points',
+        last.primary - last.candidate <= POINTS,
+      ],
+      [
+        `verdict over ${VERDICT_SECONDS} s`,
+        `${verdict?.kind}: ${verdict?.why}`,
+        'cut-over',
+        verdict?.kind === 'cut-over',
+      ],
+      [
+        'wrong values',
+        `${figures?.agreement.wrong} of ${figures?.agreement.compared} compared`,
+        '0',
+        figures?.agreement.wrong === 0,
+      ],
       errorFigure('searches unanswered', errors, answers.length),
     ];
   },
@@ -105,7 +105,7 @@ function gapOf(figures: ShadowFigures | undefined): { readonly primary: number; 
 }
 
 export function errorFigure(what: string, errors: number, searches: number): Figure {
-  return { what, value: `${errors} of ${searches}`, target: '0', met: errors === 0 && searches > 0 };
+  return [what, `${errors} of ${searches}`, '0', errors === 0 && searches > 0];
 }
 
 const TURNS = { pairs: 4, windowMs: 15_000, settleMs: 1000 };
@@ -132,19 +132,19 @@ export const unnoticed: Scenario<ShadowRehearsal> = {
     const searches = windows.reduce((sum, { answers }) => sum + answers.length, 0);
     const [cpuOff, cpuOn] = [cpuMsPerSearch(off), cpuMsPerSearch(on)];
     const figures: Figure[] = [
-      {
-        what: `added p99, ${TURNS.pairs} pairs`,
-        value: `${percent(added)} (${offMs.toFixed(2)} ms off, ${onMs.toFixed(2)} ms on)`,
-        target: `≤ ${percent(bound)} (5 %, off against off ${percent(noise)})`,
-        met: added <= bound,
-      },
+      [
+        `added p99, ${TURNS.pairs} pairs`,
+        `${percent(added)} (${offMs.toFixed(2)} ms off, ${onMs.toFixed(2)} ms on)`,
+        `≤ ${percent(bound)} (5 %, off against off ${percent(noise)})`,
+        added <= bound,
+      ],
       errorFigure('searches unanswered, off and on', errors, searches),
-      {
-        what: `CPU per search, reads ×${READS}`,
-        value: `${cpuOff.toFixed(2)} ms off, ${cpuOn.toFixed(2)} ms on`,
-        target: 'stated',
-        met: cpuOff > 0 && cpuOn > 0,
-      },
+      [
+        `CPU per search, reads ×${READS}`,
+        `${cpuOff.toFixed(2)} ms off, ${cpuOn.toFixed(2)} ms on`,
+        'stated',
+        cpuOff > 0 && cpuOn > 0,
+      ],
     ];
     for (const { name, begin, effect, end } of CANDIDATE_FAULTS) {
       await shadowOfAll(harness);
@@ -156,11 +156,13 @@ export const unnoticed: Scenario<ShadowRehearsal> = {
       await endOfShadow(harness);
       const { p99Ms, answers } = window;
       figures.push(
-        {
-          ...errorFigure(`candidate ${name}`, window.errors, answers.length),
-          value: `${window.errors} of ${answers.length} unanswered, p99 ${p99Ms.toFixed(2)} ms`,
-        },
-        { what: 'and its effect', value: `${felt} ${effect ?? 'copies failed'}`, target: 'above 0', met: felt > 0 },
+        [
+          `candidate ${name}`,
+          `${window.errors} of ${answers.length} unanswered, p99 ${p99Ms.toFixed(2)} ms`,
+          '0',
+          window.errors === 0 && answers.length > 0,
+        ],
+        ['and its effect', `${felt} ${effect ?? 'copies failed'}`, 'above 0', felt > 0],
       );
     }
     await until('the candidate to be a cluster again', () => all(harness.candidate.nodes, clusterOk));
@@ -262,19 +264,14 @@ export const lying: Scenario<ShadowRehearsal> = {
     for (const name of names) await replaceIn(harness, name, undefined);
     await endOfShadow(harness);
     return [
-      {
-        what: 'wrong values found',
-        value: `${found} (${FLIPPED} with a changed byte, ${EXCHANGED} entries of other searches)`,
-        target: `${names.length} planted`,
-        met: found === names.length,
-      },
-      { what: 'keys in the report', value: `${wrongKeys.length}`, target: 'those planted', met: isListed },
-      {
-        what: 'pages that users got meanwhile',
-        value: isSame ? 'those of the primary' : 'changed',
-        target: 'those of the primary',
-        met: isSame,
-      },
+      [
+        'wrong values found',
+        `${found} (${FLIPPED} with a changed byte, ${EXCHANGED} entries of other searches)`,
+        `${names.length} planted`,
+        found === names.length,
+      ],
+      ['keys in the report', `${wrongKeys.length}`, 'those planted', isListed],
+      ['pages that users got meanwhile', isSame ? 'those of the primary' : 'changed', 'those of the primary', isSame],
       errorFigure('searches unanswered', errors, answers.length),
     ];
   },

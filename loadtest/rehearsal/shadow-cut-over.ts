@@ -104,46 +104,41 @@ export const cutOverAndBack: Scenario<ShadowRehearsal> = {
     const calls = there.engineCalls + again.engineCalls;
     const searches = during.answers.length + 3 * texts;
     return [
-      {
-        what: `verdict over ${VERDICT_SECONDS} s`,
-        value: `favourable after ${(favourableMs / 1000).toFixed(0)} s`,
-        target: 'favourable',
-        met: Number.isFinite(favourableMs),
-      },
+      [
+        `verdict over ${VERDICT_SECONDS} s`,
+        `favourable after ${(favourableMs / 1000).toFixed(0)} s`,
+        'favourable',
+        Number.isFinite(favourableMs),
+      ],
       movedFigure('there', moved, CANDIDATE),
-      {
-        what: 'replica without the control store',
-        value: cutOffText(moved, cutOff.pid()),
-        target: 'named as behind',
-        met: moved.processes.some(({ id, state }) => state === 'behind' && isProcess(id, cutOff.pid())),
-      },
+      [
+        'replica without the control store',
+        cutOffText(moved, cutOff.pid()),
+        'named as behind',
+        moved.processes.some(({ id, state }) => state === 'behind' && isProcess(id, cutOff.pid())),
+      ],
       movedFigure('back', again.result, 'store'),
       errorFigure('searches unanswered', during.errors + there.errors + again.errors, searches),
       hitFigure('worst second', worstSecond(during), before),
-      {
-        what: 'engine queries per new text, at 3 replicas',
-        value: `${(calls / texts).toFixed(3)} (${calls} for ${texts})`,
-        target: `≤ ${MAX_CALLS_PER_KEY}`,
-        met: texts > 0 && calls / texts <= MAX_CALLS_PER_KEY,
-      },
-      {
-        what: 'purged, suppressed and erased pages that came back',
-        value: `${back.length} in ${markers.probes()} answers`,
-        target: '0',
-        met: back.length === 0,
-      },
-      {
-        what: 'erasures that left a copy in a store',
-        value: `${left.length} of ${3 * PER_KIND}`,
-        target: '0',
-        met: left.length === 0,
-      },
-      {
-        what: 'configuration for the new store',
-        value: `${moved.configuration.split('\n').length} lines`,
-        target: 'printed',
-        met: moved.configuration.includes('store:'),
-      },
+      [
+        'engine queries per new text, at 3 replicas',
+        `${(calls / texts).toFixed(3)} (${calls} for ${texts})`,
+        `≤ ${MAX_CALLS_PER_KEY}`,
+        texts > 0 && calls / texts <= MAX_CALLS_PER_KEY,
+      ],
+      [
+        'purged, suppressed and erased pages that came back',
+        `${back.length} in ${markers.probes()} answers`,
+        '0',
+        back.length === 0,
+      ],
+      ['erasures that left a copy in a store', `${left.length} of ${3 * PER_KIND}`, '0', left.length === 0],
+      [
+        'configuration for the new store',
+        `${moved.configuration.split('\n').length} lines`,
+        'printed',
+        moved.configuration.includes('store:'),
+      ],
     ];
   },
 };
@@ -167,12 +162,12 @@ async function phaseAtAll({ replicas }: ShadowHarness, phase: Placement['phase']
 
 function movedFigure(where: string, { from, to, preparedMs }: Moved, expected: string): Figure {
   const prepared = preparedMs > 0 ? `, prepared for ${(preparedMs / 1000).toFixed(1)} s` : '';
-  return {
-    what: `cut over, ${where}`,
-    value: `${from.name} → ${to.name}${prepared}`,
-    target: `to ${expected}`,
-    met: to.name === expected && from.name !== expected,
-  };
+  return [
+    `cut over, ${where}`,
+    `${from.name} → ${to.name}${prepared}`,
+    `to ${expected}`,
+    to.name === expected && from.name !== expected,
+  ];
 }
 
 function cutOffText({ processes }: Moved, pid: number | undefined): string {
@@ -185,12 +180,12 @@ function isProcess(id: string, pid: number | undefined): boolean {
 }
 
 function hitFigure(what: string, ratio: number, before: Pick<Window, 'hitRatio'>): Figure {
-  return {
-    what: `hit ratio, ${what}`,
-    value: `${percent(ratio)}, before ${percent(before.hitRatio)}`,
-    target: 'within 2 points',
-    met: ratio >= before.hitRatio - POINTS,
-  };
+  return [
+    `hit ratio, ${what}`,
+    `${percent(ratio)}, before ${percent(before.hitRatio)}`,
+    'within 2 points',
+    ratio >= before.hitRatio - POINTS,
+  ];
 }
 
 /** A process that hears nothing of the preparation: the cut-over is refused, and the process is named. */
@@ -214,18 +209,18 @@ export const laggard: Scenario<ShadowRehearsal> = {
     await endOfShadow(harness);
     const named = cutOff.pid()?.toString(36) ?? 'unknown';
     return [
-      {
-        what: 'cut-over without one process',
-        value: refused === undefined ? 'done' : `${refused.code}: ${refused.message}`,
-        target: 'refused, the process is named',
-        met: refused?.code === 'cut-over-behind' && refused.message.includes(`${named}:`),
-      },
-      {
-        what: 'store afterwards',
-        value: placement === undefined ? active.name : `${active.name}, ${placement.phase}`,
-        target: 'as before',
-        met: placement === undefined && active.name !== CANDIDATE,
-      },
+      [
+        'cut-over without one process',
+        refused === undefined ? 'done' : `${refused.code}: ${refused.message}`,
+        'refused, the process is named',
+        refused?.code === 'cut-over-behind' && refused.message.includes(`${named}:`),
+      ],
+      [
+        'store afterwards',
+        placement === undefined ? active.name : `${active.name}, ${placement.phase}`,
+        'as before',
+        placement === undefined && active.name !== CANDIDATE,
+      ],
       errorFigure('searches unanswered', during.errors, during.answers.length),
       hitFigure('worst second', worstSecond(during), before),
     ];
@@ -270,12 +265,7 @@ export const killedAfterCommit: Scenario<ShadowRehearsal> = {
       hitFigure(`through the old store, ${DEAD_MS / 1000} s`, killed.hitRatio, before),
       movedFigure('back', returned.result, 'store'),
       hitFigure('worst second after the way back', worstSecond(after), before),
-      {
-        what: 'end of the cut-over, the new store still dead',
-        value: refused?.message ?? 'done',
-        target: 'done',
-        met: refused === undefined,
-      },
+      ['end of the cut-over, the new store still dead', refused?.message ?? 'done', 'done', refused === undefined],
     ];
   },
 };

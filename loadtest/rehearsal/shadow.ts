@@ -8,10 +8,10 @@ import { type ParsedArguments, type Program, runProgram, UsageError } from '../.
 import { createProbe, type Load, startLoad } from './load.ts';
 import {
   chosenScenarios,
+  type Figures,
   findingOf,
   originHere,
   publishMeasured,
-  type Results,
   runScenarios,
   type Scenario,
   type Scenarios,
@@ -74,12 +74,12 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   const results = await runScenarios({ ...scenarios, whole }, { harness, load, probe, pids, shownIds });
   say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
   console.log(`\n${results.table}`);
-  if (publish) publishMeasured(findingAt(results, rate), 'npm run shadow:rehearsal', origin, PAGE);
+  if (publish) publishMeasured(findingAt(results.figures, rate), 'npm run shadow:rehearsal', origin, PAGE);
   return results.exitCode;
 }
 
-function findingAt(results: Results, rate: number): ReturnType<typeof findingOf> {
-  return findingOf(results, {
+function findingAt(figures: Figures, rate: number): ReturnType<typeof findingOf> {
+  return findingOf(figures, {
     title: 'The rehearsal: warm-up, verdict, cut-over and faults',
     sentence: 'Users notice neither the copies nor the cut-over, whatever the candidate does.',
     notes: [

@@ -94,7 +94,8 @@ export async function startSentinel(options: SentinelOptions) {
       all(nodes.slice(2), async (node) => String(await node.command('INFO', 'sentinel')).includes(seen)),
     );
   });
-  return { ...stack, nodes: stack.nodes.slice(0, 2), sentinels: stack.nodes.slice(2), master };
+  const [first, ...others] = stack.nodes;
+  return { ...stack, nodes: [first, ...others.slice(0, 1)] as const, sentinels: others.slice(1), master };
 }
 
 /** Waits for all, also when one fails: `stop` must know every node that did start. */

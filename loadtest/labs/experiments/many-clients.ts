@@ -6,7 +6,7 @@ import { createRandom } from '../../random.ts';
 import { processFile } from '../../stack/processors.ts';
 import { benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
-import type { DrivePlan } from '../kit/driver/plan.ts';
+import type { DrivePlan } from '../kit/driver/drive.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { loadFigures } from '../kit/meters.ts';
 import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';

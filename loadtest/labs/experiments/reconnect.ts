@@ -1,5 +1,5 @@
 import { countText } from '../../../src/report/format.ts';
-import type { DrivePlan } from '../kit/driver/plan.ts';
+import type { DrivePlan } from '../kit/driver/drive.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { usOf } from '../kit/meters.ts';

@@ -2,7 +2,7 @@ import { bytesText, countText } from '../../../src/report/format.ts';
 import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
-import type { DrivePlan } from '../kit/driver/plan.ts';
+import type { DrivePlan } from '../kit/driver/drive.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { fillCommands, gaussianKey, type Mix, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';

@@ -3,7 +3,13 @@ import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
 import type { HostPort } from '../../../../src/schema/units.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import type { Deadline } from './plan.ts';
+
+/** A command without a reply `ms` after it was due is an error. */
+export interface Deadline {
+  readonly ms: number;
+  /** True: the connection is closed, as by clients with such a timeout. False: the late reply is dropped. */
+  readonly closes: boolean;
+}
 
 interface ConnectionOptions {
   readonly target: HostPort;
