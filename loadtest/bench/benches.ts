@@ -3,10 +3,9 @@ import type { Peer } from '../labs/peers/peer.ts';
 import { varnish } from '../labs/peers/varnish.ts';
 import { PROXY_HEADS } from '../traffic/proxy-heads.ts';
 import { createZipf } from '../traffic/zipf.ts';
-import { fillDocument } from './full-document.ts';
 import type { Load } from './load.ts';
 import type { Expected, Started, Subject } from './measure.ts';
-import { fetchPage, fillStore, type Page, pageOfSize, preparedBy } from './pages.ts';
+import { fetchPage, fillDocument, fillStore, type Page, pageOfSize, preparedBy } from './pages.ts';
 import type { Processes, Server, Service, ServiceOptions } from './processes.ts';
 
 /** The ratio that serpcache should reach to the rate of another server of the same starts. */
@@ -28,7 +27,6 @@ export interface Bench extends Expected {
   readonly prepare: (shared: Processes) => Promise<(processes: Processes) => Promise<Started>>;
 }
 
-/** Names of the subjects. */
 export const SERPCACHE = 'serpcache';
 const BARE = 'bare node:http';
 const NET = 'net probe';

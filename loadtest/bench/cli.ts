@@ -65,7 +65,6 @@ const PROGRAM: Program = {
 };
 const ROOT = resolve(import.meta.dirname, '..', '..');
 const PARTS = ['redis', 'wrk', 'nginx', 'nginx-lua', 'varnish', 'sphinx'];
-/** Functions that are printed of a profile. */
 const FUNCTIONS = 20;
 
 process.exitCode = await runProgram(PROGRAM, main);

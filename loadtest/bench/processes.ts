@@ -34,7 +34,6 @@ export interface ServiceOptions {
   readonly memory?: string;
   /** YAML of further sections, such as a control store. */
   readonly more?: string;
-  /** The coding of stored pages. */
   readonly coding?: 'identity' | 'gzip';
   /** Instead of the embedded engine. */
   readonly engine?: ReplicaSetup['engine'];

@@ -65,7 +65,6 @@ export function serverCells(results: BenchResults): Cells {
   };
 }
 
-/** Both tables for a terminal. */
 export function tableLines(results: BenchResults): readonly string[] {
   return [goalCells(results), serverCells(results)].flatMap(({ titles, rows, isFigure }) => [
     '',

@@ -17,8 +17,6 @@ interface RelayOptions extends ProxyOptions {
 }
 
 const HOST = '127.0.0.1';
-/** Further ones are reset after the accept. */
-const MOST_CLIENTS = 4096;
 
 /** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions) {
@@ -34,10 +32,6 @@ export async function startRelay(options: RelayOptions) {
 
   const accept = (client: Socket): void => {
     client.on('error', () => {});
-    if (pairs.size + leaving.size >= MOST_CLIENTS) {
-      resetSocket(client);
-      return;
-    }
     opened += 1;
     const farewell = turnAway?.();
     if (farewell === undefined) {

@@ -15,7 +15,6 @@ export type Toxic =
   | { readonly type: 'slicer'; readonly attributes: { readonly average_size: number; readonly delay: number } };
 
 export type Toxiproxy = Awaited<ReturnType<typeof startToxiproxy>>;
-/** One proxy of a toxiproxy server. */
 export type ToxicProxy = Awaited<ReturnType<Toxiproxy['proxy']>>;
 
 const HOST = '127.0.0.1';
@@ -63,7 +62,6 @@ export async function startToxiproxy() {
         await call('POST', toxics, { ...toxic, name: toxic.type, stream: 'downstream' });
         types.add(toxic.type);
       },
-      /** Removes all toxics. */
       heal: async (): Promise<void> => {
         for (const type of types) await call('DELETE', `${toxics}/${type}`, {});
         types.clear();

@@ -43,7 +43,6 @@ export interface Reading {
   readonly words: string;
 }
 
-/** Every meter for the parts in the samples. */
 export function metersFor(samples: readonly Sample[]): readonly Meter[] {
   const domains = new Set(samples.flatMap(({ replicas }) => replicas.flatMap((one) => Object.keys(one.domains))));
   return [

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Report } from '../../src/operations/doctor/report.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 import { systemPath } from '../labs/kit/programs.ts';
 import { linkUp, until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
@@ -44,23 +46,16 @@ export function inReverse(...ends: readonly (() => unknown)[]): () => Promise<vo
   };
 }
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-export function opened({ host, port }: Address): Promise<Socket> {
+export async function opened({ host, port }: HostPort): Promise<Socket> {
   const socket = connect({ host, port });
   socket.on('error', () => undefined);
-  return new Promise((resolve) => {
-    socket.once('connect', () => resolve(socket));
-    socket.once('close', () => resolve(socket));
-  });
+  await once(socket, 'connect').catch(() => undefined);
+  return socket;
 }
 
 /** Opens connections and keeps them. @param says sent by each at first @returns their end */
 export async function held(
-  node: Address,
+  node: HostPort,
   count: number,
   says = 'PING\r\n',
   reads = true,
@@ -116,10 +111,7 @@ export function overConnection(
     await end();
   });
   // A server that refuses is often the fault itself.
-  const ended = working.then(
-    () => undefined,
-    () => undefined,
-  );
+  const ended = working.catch(() => undefined);
   return async () => {
     over.resolve();
     await ended;

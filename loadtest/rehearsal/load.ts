@@ -54,7 +54,6 @@ export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: n
   const load = {
     /** The latest answers, in the order in which they came. */
     answers: answers as readonly Answered[],
-    /** Called with each answer. */
     onAnswer: (_: Answered): void => undefined,
     /** The largest lateness of the generator among the latest requests. */
     lagMs: (): number => Math.max(0, ...loop.lagMs().slice(-1000)),
@@ -81,7 +80,6 @@ export function isHit({ result }: Pick<Answered, 'result'>): boolean {
   return result === 'hit-l1' || result === 'hit-l2';
 }
 
-/** The ids of the results of a page. */
 export function idsIn(body: string): readonly string[] {
   if (body === '') return [];
   const { results = [] } = JSON.parse(body) as { readonly results?: readonly { readonly id: string }[] };

@@ -14,12 +14,10 @@ import { firstIndex, queriesFor, readFreePlan, replicaAt, replicaOf } from './ha
 import { createProbe, idsIn, type Load, type Probe } from './load.ts';
 import { say } from './rehearse.ts';
 
-/** The parts that every scenario uses. */
 export interface ShadowRehearsal {
   readonly harness: ShadowHarness;
   readonly load: Load;
   readonly probe: Probe;
-  /** Process ids of the replicas. */
   readonly pids: readonly number[];
   /** Results that pages of the load show. */
   readonly shownIds: ReadonlySet<string>;
@@ -151,7 +149,6 @@ function operatorOf(admin: AdminClient, domain: string) {
       });
       return nodes;
     },
-    /** The name of a page in a store, and its bucket. */
     explain: (q: string, limit: number) =>
       admin.get<{ readonly storeName: string; readonly bucket: number }>('/admin/explain', {
         query: Object.entries({ domain, q, limit: String(limit) }),
@@ -159,7 +156,6 @@ function operatorOf(admin: AdminClient, domain: string) {
   };
 }
 
-/** One node during an erasure. */
 interface Erased {
   readonly node: string;
   readonly removed: number;

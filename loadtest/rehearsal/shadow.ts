@@ -28,12 +28,12 @@ const WARM_MS = 5000;
 const EXPONENT = 0.7;
 
 const SCENARIOS: Scenarios<ShadowRehearsal> = {
-  'warm-up': warmUp,
-  unnoticed,
-  lying,
-  laggard,
-  'cut-over': cutOverAndBack,
-  killed: killedAfterCommit,
+  'warm-up': { title: 'warm-up', run: warmUp },
+  unnoticed: { title: 'not noticed', run: unnoticed },
+  lying: { title: 'lying candidate', run: lying },
+  laggard: { title: 'a process behind', run: laggard },
+  'cut-over': { title: 'cut-over and back', run: cutOverAndBack },
+  killed: { title: 'candidate killed after the commit', run: killedAfterCommit },
 };
 
 const PROGRAM: Program = {

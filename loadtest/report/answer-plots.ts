@@ -90,16 +90,12 @@ export const OUTCOME_LAYERS: readonly OutcomeLayer[] = [
   { name: 'unanswered or strange', style: 'unanswered', outcomes: ['unanswered', 'rejected', 'unknown'] },
 ];
 
-/** The outcomes without a page. */
 export const PAGELESS_LAYERS = OUTCOME_LAYERS.slice(OUTCOME_LAYERS.findIndex(({ name }) => name === 'shed'));
 
 type Counts = Readonly<Partial<Record<SeenOutcome, number>>>;
 
 export function countOf(counts: Counts, { outcomes }: OutcomeLayer): number {
-  return outcomes.reduce((sum, outcome) => {
-    const count = counts[outcome];
-    return sum + (count !== undefined && Number.isFinite(count) && count > 0 ? count : 0);
-  }, 0);
+  return sum(outcomes.map((outcome) => counts[outcome] ?? 0));
 }
 
 /** Searches a second by outcome as stacked areas, each with its figure of the whole run. */

@@ -43,10 +43,6 @@ export function plotContext(record: RunRecord, judged: Judged): PlotContext {
   return { record, judged, timeline, columnMs: timeline.toMs / COLUMNS };
 }
 
-function runPlots(context: PlotContext): readonly Panel[] {
-  return Object.entries(PLOTS).map(([name, plot]) => plot(context, `plot-${name}`));
-}
-
 export function runPlot(context: PlotContext, name: PlotName): Panel {
   return PLOTS[name](context, `plot-${name}`);
 }
@@ -61,7 +57,7 @@ export function overTime(context: PlotContext): TreeElement {
     'Over time',
     plotKey(context, annotations),
     backdrop({ id: BACKDROP, x: timeScale(spanOf(context.timeline)), ...annotations }),
-    runPlots(context).map((plot) => panelFigure(plot, BACKDROP)),
+    Object.entries(PLOTS).map(([name, plot]) => panelFigure(plot(context, `plot-${name}`), BACKDROP)),
     eventTable(context.record),
   );
 }

@@ -236,7 +236,6 @@ export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
   },
 };
 
-/** The help of `npm run loadtest`. */
 export const LOADTEST: Omit<Program, 'takes'> = {
   command: 'npm run loadtest --',
   usage: '<script> [options]',

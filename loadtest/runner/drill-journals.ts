@@ -1,9 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AdminClient, createAdminClient } from '../../src/commands/admin-client.ts';
+import type { AdminClient } from '../../src/commands/admin-client.ts';
 import type { Journal } from '../../src/operations/drills/journal.ts';
 import type { RunEvent } from '../judge/record.ts';
+import { operatorAt } from '../stack/service.ts';
 
 interface JournalsWanted {
   readonly events: readonly RunEvent[];
@@ -29,10 +30,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
 export async function keepJournals(wanted: JournalsWanted): Promise<void> {
   const { events, adminUrls, adminToken, folder, say, waitMs = WAIT_MS } = wanted;
   const ids = [...new Set(events.flatMap(({ drill }) => (drill !== undefined && ID.test(drill) ? [drill] : [])))];
-  const signal = new AbortController().signal;
-  const clients = adminUrls.map((url) =>
-    createAdminClient({ base: new URL(url), token: adminToken, operator: 'loadtest', signal }),
-  );
+  const clients = adminUrls.map((url) => operatorAt(url, adminToken, 'loadtest'));
   const untilMs = performance.now() + waitMs;
   for (const id of ids.slice(0, MAX_DRILLS)) {
     const found = await ownerOf(clients, id, untilMs);

@@ -9,20 +9,10 @@ import { lastLines } from './k6-program.ts';
 /** The files that k6 leaves in the folder of a run. */
 export const K6_FILES = { summary: 'k6-summary.json', seconds: 'k6-seconds.ndjson', log: 'k6.log' } as const;
 
-const VERDICTS = ['passed', 'failed', 'invalid'];
-
 /** The summary that the script wrote; undefined when it is missing or not whole. */
 export async function readSummary(folder: string): Promise<ScriptSummary | undefined> {
   try {
-    const text = await readFile(join(folder, K6_FILES.summary), 'utf8');
-    const summary = JSON.parse(text) as Partial<ScriptSummary> | null;
-    const { script, steps, generator, verdict } = summary ?? {};
-    const isWhole =
-      typeof script === 'string' &&
-      Array.isArray(steps) &&
-      generator !== undefined &&
-      VERDICTS.includes(verdict?.kind ?? '');
-    return isWhole ? (summary as ScriptSummary) : undefined;
+    return JSON.parse(await readFile(join(folder, K6_FILES.summary), 'utf8')) as ScriptSummary;
   } catch {
     return undefined;
   }
@@ -30,7 +20,6 @@ export async function readSummary(folder: string): Promise<ScriptSummary | undef
 
 const TAIL_BYTES = 16 * 1024;
 
-/** The last lines of k6's log. */
 export async function logTail(folder: string): Promise<string> {
   const file = await open(join(folder, K6_FILES.log)).catch(() => undefined);
   if (file === undefined) return 'it said nothing';

@@ -12,7 +12,6 @@ import { readSummary } from './k6-output.ts';
 import { runSampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment } from './k6-program.ts';
 
-/** A local stack that was started for one run. */
 export type LocalStack = Awaited<ReturnType<typeof startLocalStack>>;
 
 /**
@@ -74,7 +73,6 @@ interface CalibrateOptions {
   readonly plan: StackPlan;
   readonly program: K6Program;
   readonly queries: string;
-  /** The folder of the run. */
   readonly folder: string;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;

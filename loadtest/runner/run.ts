@@ -14,7 +14,6 @@ import { calibrate, type LocalStack, type Pins, pinsHere, planLocalStack, startL
 import { writeQueries } from './queries.ts';
 
 interface RunContext {
-  /** Prints a line of progress. */
   readonly say: (text: string) => void;
   /** Aborted: k6 is interrupted, and everything that was started is taken down. */
   readonly signal: AbortSignal;
@@ -23,7 +22,6 @@ interface RunContext {
 interface Wanted {
   readonly options: RunOptions;
   readonly entry: ScriptEntry;
-  /** The script. */
   readonly file: string;
   readonly program: K6Program;
   /** Absent: the load goes to the addresses of the options. */
@@ -36,7 +34,6 @@ export interface Ran extends Wanted, SampledK6 {
   readonly folder: RunFolder;
   readonly base: BaseRate;
   readonly events: readonly RunEvent[];
-  /** The run that this one is compared with. */
   readonly against?: RunRecord;
 }
 

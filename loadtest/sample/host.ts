@@ -8,7 +8,6 @@ const run = promisify(execFile);
 
 /** The machine. Times are of all cores together, since boot. */
 export type HostSample = NonNullable<Awaited<ReturnType<ReturnType<typeof createHostReader>>>>;
-/** One process. */
 export type ProcessSample = NonNullable<ReturnType<typeof readProcess>>;
 
 /**

@@ -23,7 +23,6 @@ export function createReplicaAsker(adminUrl: string) {
   };
 }
 
-/** The /metrics of one process at one moment. */
 export interface ReplicaPage {
   readonly series: readonly Series[];
   /** Monotonic time. */

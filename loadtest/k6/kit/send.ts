@@ -51,7 +51,6 @@ function parses(field: string | undefined): boolean {
   return isRight;
 }
 
-/** Checks the parsed body of one page. */
 export function checkPage(body: unknown, ask: Ask): void {
   const page = pageOf(body);
   check(null, {

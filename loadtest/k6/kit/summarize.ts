@@ -31,9 +31,7 @@ interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose' | 'bas
   /** Number of virtual users that send no load. Each has one iteration. */
   readonly beside: number;
   readonly isEndless: boolean;
-  /** Share of the answers whose bodies are checked. */
   readonly sample: number;
-  /** The path of the query file. */
   readonly queryFile: string;
   readonly queryCount: number;
   readonly vusOf: (segment: Segment) => number;

@@ -1,3 +1,4 @@
+import { sum } from '../../judge/series.ts';
 import { pilotRate, requestsFor, runBenchmark } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab, LabStore } from '../kit/lab.ts';
@@ -94,10 +95,6 @@ export function savedShare(one: ThreeClients | undefined, other: ThreeClients | 
 
 export function negated(value: number | undefined): number | undefined {
   return value === undefined ? undefined : -value;
-}
-
-export function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }
 
 function runClients(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {

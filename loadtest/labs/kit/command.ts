@@ -17,7 +17,6 @@ interface LabCommand {
   readonly program: string;
   readonly about: string;
   readonly experiments: Readonly<Record<string, Experiment>>;
-  /** Names of the experiments that take `--server`. */
   readonly comparing: readonly string[];
   /** The page that `--publish` writes; its plots and records are beside it. */
   readonly page: string;

@@ -13,7 +13,6 @@ export type Backend = Awaited<ReturnType<typeof startBackend>>;
 interface BackendOptions {
   /** Lifetime of a page in the origin's headers; the same as in the setups of the peers. */
   readonly ttlSeconds: number;
-  /** Maximum number of documents that are indexed. */
   readonly documents?: number;
   /** For searchd and the origin, as taskset takes them; absent: any. */
   readonly cores?: string;

@@ -172,7 +172,6 @@ function textOf({ unit }: Figure, noise: number): string {
   return unit === 'share' ? pointsText(noise * 100) : percentText(noise - 1);
 }
 
-/** One peer against serpcache in one figure. */
 export type Compared = ReturnType<typeof compare>;
 
 /** Each peer against serpcache in each figure that both have from the same tier. serpcache is not compared with itself. */

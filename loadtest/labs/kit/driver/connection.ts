@@ -73,7 +73,7 @@ export function createConnection(options: ConnectionOptions) {
     }
   };
   const start = (): Socket => {
-    const counter = createReplyCounter();
+    const count = createReplyCounter();
     const own = ca === undefined ? connect({ ...target }) : connectTls({ ...target, ca });
     socket = own;
     let isOpen = false;
@@ -86,7 +86,7 @@ export function createConnection(options: ConnectionOptions) {
     });
     own.on('data', (bytes: Buffer) => {
       onBytes(bytes.length);
-      const { replies, errors } = counter.push(bytes);
+      const { replies, errors } = count(bytes);
       if (replies > 0) receive(own, replies, errors);
     });
     // Without a listener an error would end the process. 'close' follows and counts the losses.
@@ -159,7 +159,7 @@ export function createReplyCounter() {
   let isOutermost = false;
 
   /** @returns the number of replies that these bytes complete, and how many of them are errors. @throws when the bytes are not RESP2. */
-  const push = (bytes: Buffer): { replies: number; errors: number } => {
+  return (bytes: Buffer): { replies: number; errors: number } => {
     let [replies, errors, at] = [0, 0, 0];
     while (at < bytes.length) {
       if (bulk > 0) {
@@ -196,7 +196,6 @@ export function createReplyCounter() {
     }
     return { replies, errors };
   };
-  return { push };
 }
 
 /** Measures this process and the watched ones, from the call to the call of the returned function. */
