@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
 import { dirname } from 'node:path';
 import { inTurns } from '../labs/kit/rounds.ts';
 import { openInspector } from '../stack/inspector.ts';
@@ -21,7 +22,6 @@ export interface Started {
   readonly subjects: readonly Subject[];
 }
 
-/** The requests that a bench means to measure. */
 export interface Expected {
   /** The outcome that nearly all measured searches must have. */
   readonly outcome: string;
@@ -87,7 +87,6 @@ export function processorTime({ pids }: Server): number {
   return pids().reduce((sum, pid) => sum + processorMs(pid), 0);
 }
 
-/** Counts of the service's own metrics. */
 async function outcomes(service: Service, outcome: string) {
   const samples = await metricsOf(service);
   const sum = (rows: typeof samples): number => rows.reduce((total, { value }) => total + value, 0);
@@ -98,17 +97,6 @@ async function outcomes(service: Service, outcome: string) {
     byLane: sum(named('serpcache_lane_searches_total')),
     all: sum(counts),
   };
-}
-
-/** The parts of a profile of V8 that are read here. */
-interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-  }[];
-  /** The id of the running node at each sample, and the microseconds before each sample. */
-  readonly samples: readonly number[];
-  readonly timeDeltas: readonly number[];
 }
 
 const PROFILED_SECONDS = 5;
@@ -126,7 +114,7 @@ export async function profileStart({ service, subjects }: Started, generator: Ge
     await inspector.send('Profiler.setSamplingInterval', { interval: SAMPLE_US });
     await inspector.send('Profiler.start');
     await drive(service.url, subject.load, PROFILED_SECONDS, generator);
-    const { profile } = (await inspector.send('Profiler.stop')) as { readonly profile: CpuProfile };
+    const { profile } = (await inspector.send('Profiler.stop')) as Profiler.StopReturnType;
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify(profile));
     return selfTimes(profile);
@@ -136,7 +124,7 @@ export async function profileStart({ service, subjects }: Started, generator: Ge
 }
 
 /** The share of each function in the time that was not idle, the largest first. */
-export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile) {
+export function selfTimes({ nodes, samples = [], timeDeltas = [] }: Omit<Profiler.Profile, 'startTime' | 'endTime'>) {
   const nameOf = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
       const file = url.split('/').slice(-3).join('/');

@@ -54,7 +54,6 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 /** Port of the admin listener, above the service's own; `freePorts` finds both free. */
 const ADMIN_OFFSET = 10_000;
 const ORIGIN = 'loadtest/labs/peers/origin-server.ts';
-/** Documents of the index of searchd. */
 const DOCUMENTS = 6000;
 const TTL_SECONDS = 3600;
 
@@ -144,7 +143,6 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       await pin([nodes[0].pid()], `${cores.client}`);
       return nodes[0];
     },
-    /** Ends everything that was started here, in reverse order. */
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
   };
 }

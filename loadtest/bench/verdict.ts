@@ -76,7 +76,6 @@ function rounded(value: number): number {
 /** The rates of one start: requests per second of processor time, by the name of the subject. */
 export type Rates = Readonly<Record<string, number>>;
 
-/** The ratio of two subjects at each start. */
 export function ratiosOf(starts: readonly Rates[], name: string, against: string): number[] {
   return starts.map((rates) => rounded((rates[name] ?? Number.NaN) / (rates[against] ?? Number.NaN)));
 }

@@ -5,7 +5,6 @@ import type { FaultProxy, ProxyOptions } from './relay.ts';
 
 export type ProxiedCluster<P extends FaultProxy> = Awaited<ReturnType<typeof startProxiedCluster<P>>>;
 
-/** One shard of a cluster behind proxies. */
 export type ProxiedNode<P extends FaultProxy> = ProxiedCluster<P>['shards'][number];
 
 interface ProxiedClusterOptions<P extends FaultProxy> {

@@ -52,7 +52,6 @@ export async function startEngineProxy({
 
   return {
     ...proxy,
-    /** Changes the named faults. */
     set: (changed: Partial<EngineFaults>): void => {
       faults = { ...faults, ...changed };
       slots.review();

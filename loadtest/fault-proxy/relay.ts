@@ -72,16 +72,13 @@ export async function startRelay(options: RelayOptions) {
     host: HOST,
     port,
     address: `${HOST}:${port}`,
-    /** Client connections open now. */
     connections: () => [...pairs].filter((pair) => pair.hasClient()).length,
-    /** Client connections accepted since the start. */
     opened: () => opened,
     /** New connections get ECONNREFUSED, as from a dead server; open ones stay. Resolves when it is so. */
     refuse: async (on: boolean): Promise<void> => {
       if (on) deafen();
       else if (listener === undefined && !stopped) await listen();
     },
-    /** Resets every open connection (RST on both sides). */
     cut,
     /** A black hole: connections are accepted and stay, nothing passes in either direction, and neither side learns of an end. */
     pause: () => hold(true),

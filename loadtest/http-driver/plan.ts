@@ -34,7 +34,6 @@ export type HttpDriven = Awaited<ReturnType<typeof driveHttp>>;
 /** A request of an open loop that is due beyond this waits. */
 export const MAX_IN_FLIGHT = 512;
 
-/** Runs a plan to its end. */
 export async function driveHttp({ replicas, paths, pace, patienceMs }: HttpPlan) {
   const clients = replicas.map((baseUrl) =>
     createClient({ baseUrl, patienceMs, maxConnections: Number.POSITIVE_INFINITY, discardsBodies: true }),
@@ -117,7 +116,6 @@ export function timesOf(us: RecordableHistogram) {
   };
 }
 
-/** The share of requests answered with status 200: 0–1. */
 export function servedShare({ outcomes, requests }: Pick<HttpDriven, 'outcomes' | 'requests'>): number {
   return requests === 0 ? 0 : (outcomes['200'] ?? 0) / requests;
 }

@@ -14,9 +14,8 @@ import {
   seriesByPart,
   seriesOf,
   sumOfKnown,
-  totalPerSecond,
 } from './series.ts';
-import { machineBusyShare } from './step-figures.ts';
+import { coresOf, machineBusyShare } from './step-figures.ts';
 
 /** Reads from the samples of a time span how full one resource was. */
 export interface Meter {
@@ -31,7 +30,6 @@ export interface Meter {
 }
 
 interface Window {
-  /** The samples of one time span, in order. */
   readonly samples: readonly Sample[];
   readonly searchesPerSecond: number;
   readonly machine: Machine;
@@ -119,14 +117,11 @@ function serpcacheCore({ samples }: Window): Reading | undefined {
 }
 
 function storeCore({ samples }: Window, nodes: NodesOf): Reading | undefined {
-  const found = Array.from(
-    seriesByPart(samples, nodes, ({ cpuSeconds }) => cpuSeconds),
-    ([name, series]) => ({
-      name,
-      share: perSecond(series),
-    }),
-  );
-  const most = fullest(found.flatMap(({ name, share }) => (share === undefined ? [] : [{ name, share }])));
+  const found = [...seriesByPart(samples, nodes, ({ cpuSeconds }) => cpuSeconds)].flatMap(([name, series]) => {
+    const share = perSecond(series);
+    return share === undefined ? [] : [{ name, share }];
+  });
+  const most = fullest(found);
   return most && { share: most.share, words: `${coresText(most.share)} of 1 core (${most.name})` };
 }
 
@@ -138,11 +133,7 @@ function machineCores({ samples, machine }: Window): Reading | undefined {
   const share = machineBusyShare(samples);
   if (share === undefined) return undefined;
   const k6 = processCores(samples, 'k6');
-  const ours = totalPerSecond(
-    samples,
-    ({ processes }) => processes,
-    ({ cpuSeconds }) => cpuSeconds,
-  );
+  const ours = coresOf(samples, /^/);
   const others = share * machine.cores - (ours ?? 0);
   const words = [
     `${coresText(share * machine.cores)} of ${coreCount(machine.cores)}`,

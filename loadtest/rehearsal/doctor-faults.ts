@@ -34,7 +34,6 @@ const SLOW_STORE = ['service-store-deadline', 'network-rtt', 'network-jitter', '
 const LOST_ENGINE = ['service-permits-queue', 'engine-latency'];
 const RATE_LIMITED = [...SLOW_STORE, 'network-qdisc-burst', 'network-limiter-full'];
 
-/** In the order in which they are provoked. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'no-limit': {
     title: 'maxmemory 0',
@@ -303,7 +302,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Two faults at once. */
 export const PAIRS: readonly (readonly [string, string])[] = [
   ['limiter', 'reconnects'],
   ['big-key', 'no-limit'],

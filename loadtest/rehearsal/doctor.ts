@@ -38,7 +38,6 @@ const PROGRAM: Program = {
   takes: { min: 0, max: 0 },
 };
 
-/** One line of the table. */
 interface Row {
   readonly part: 'fault' | 'pair' | 'healthy';
   readonly what: string;

@@ -65,7 +65,6 @@ export function firstIndex({ indexes: [first] }: StackPlan): StackPlan['indexes'
   return first;
 }
 
-/** Searches of the first domain. */
 export async function queriesFor(plan: StackPlan, repeated: number): Promise<Queries> {
   const documents: Document[] = [];
   for await (const one of documentsOf(firstIndex(plan).domain, plan.corpora)) {
@@ -133,7 +132,6 @@ export function isOver({ state }: Journal): boolean {
   return state.kind === 'over';
 }
 
-/** The last stage has begun. */
 export function atLastStage({ plan, marks }: Journal): boolean {
   return marks.some((mark) => mark.kind === 'stage' && mark.stage === plan.stages.length - 1);
 }

@@ -23,7 +23,6 @@ export interface Answered {
 
 const PATIENCE_MS = 5000;
 const KEPT = 60_000;
-/** The load ends by itself after this time. */
 const MAX_LOAD_MS = 20 * 60_000;
 
 /** Repeated searches in an open loop, sent to the replicas in turn. @param exponent of their Zipf distribution */
@@ -110,7 +109,6 @@ interface Planted {
 
 export type Probe = ReturnType<typeof createProbe>;
 
-/** Sends single searches to one replica, beside the load. */
 export function createProbe({ replicas, domain, queries }: Asked) {
   const clients = clientsOf(replicas, 8);
   const all = [...replicas.keys()];

@@ -41,7 +41,6 @@ export function withShortenedRules(plan: StackPlan, factor: number): StackPlan {
   return { ...plan, prometheus: { ...prometheus, ruleFiles } };
 }
 
-/** A fault, and the alert that it must cause. */
 interface Provocation {
   readonly alert: string;
   /** `after goods-1 was paused` */

@@ -22,7 +22,6 @@ export interface Answer extends Asked {
 /** Rates over this time have several scrapes of the local stack. */
 const RATE_INTERVAL = '30s';
 const STEP_SECONDS = 5;
-/** Queries at once. */
 const AT_ONCE = 4;
 
 /** Every query of every dashboard, for all domains and processes. */

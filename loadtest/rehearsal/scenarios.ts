@@ -21,11 +21,9 @@ interface Rehearsal {
   readonly probe: Probe;
 }
 
-/** The plan of the drills, by its name. */
 const PLAN = '1-5-25-100';
 const PLANTED = 20;
 
-/** A drill runs through all stages to its report. */
 async function completion({ harness, load }: Rehearsal): Promise<readonly Figure[]> {
   const owner = replicaAt(harness, 0);
   const sinceMs = performance.now();

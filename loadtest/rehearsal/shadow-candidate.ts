@@ -20,7 +20,6 @@ import { addedP99, compareInTurns, cpuMsPerSearch, windowDuring, windowOf } from
 /* Scenarios before a cut-over: a candidate that fills up, one that is measured against none, and ones that fail or lie. */
 
 const FIRST_FRACTION = 0.25;
-/** Points of the curve at each fraction. */
 const FIRST_POINTS = 3;
 const ALL_POINTS = 10;
 const POINT_SECONDS = 10;
@@ -162,7 +161,6 @@ export async function unnoticed({ harness, load, pids }: ShadowRehearsal): Promi
   return figures;
 }
 
-/** The present fault of a candidate, and its end. */
 interface CandidateFault {
   readonly name: string;
   readonly begin: (node: RedisNode) => Promise<unknown>;

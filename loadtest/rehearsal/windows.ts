@@ -18,7 +18,6 @@ interface Watched {
   readonly pids: readonly number[];
 }
 
-/** Watches the load until the work is done. */
 export async function windowDuring<T>(
   { load, pids }: Watched,
   work: () => Promise<T>,

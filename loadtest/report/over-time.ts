@@ -62,7 +62,6 @@ export function overTime(context: PlotContext): TreeElement {
   );
 }
 
-/** Explains the plots and the duration of their points. */
 function plotKey(context: PlotContext, annotations: Annotations): TreeElement {
   const signs = signsUsed(context.record, annotations);
   return h('div')(
@@ -84,7 +83,6 @@ function pointsText({ timeline, columnMs }: PlotContext): string {
 /** Rows in the page: a drill with a guard that trips again and again writes many more events. */
 const MAX_ROWS = 200;
 
-/** Actions of an operator, or of the script as an operator. */
 function eventTable({ events, summary }: RunRecord): Child {
   const inOrder = events.toSorted((a, b) => a.atMs - b.atMs);
   const { shown, left } = ends(inOrder, MAX_ROWS);

@@ -126,7 +126,6 @@ function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }
   ];
 }
 
-/** The results in a few sentences. */
 function conclusions(record: RunRecord, judged: Judged): TreeElement {
   const { bottleneck, verdict } = judged;
   const knee = kneeWords(judged);

@@ -148,7 +148,6 @@ function inUnits(runs: readonly PointRun[], unit: number): readonly PointRun[] {
 
 type WithCpu = Pick<ReplicaSample, 'name' | 'cpuSeconds'>;
 
-/** Processor use by part, and of the whole machine. */
 export function processorPlot(context: PlotContext, id: string): Panel {
   const { cores } = context.record.machine;
   const processes = (names: RegExp) => (sample: Sample) => sample.processes.filter(({ name }) => names.test(name));

@@ -119,7 +119,6 @@ function resultCell({ summary }: StepFigures, verdict: Verdict): Child {
   return [resultMark(summary.result, verdict), why];
 }
 
-/** The use of every resource, fullest first. */
 export function resourceTable({ resources, steps, bottleneck }: Judged): TreeElement {
   const { unmeasured } = bottleneck;
   return reportSection(

@@ -51,7 +51,6 @@ export async function startLocalStack(plan: StackPlan, pins: Pins | undefined, s
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
     /** Processes that run at this moment, named as their parts. */
     processes: () => partsOf(plan).flatMap((part) => findOwned(part).map(({ pid }) => ({ name: part.name, pid }))),
-    /** Ends everything and removes it. */
     stop,
   };
 }

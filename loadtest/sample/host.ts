@@ -59,7 +59,6 @@ export function createHostReader(tc = 'tc') {
   };
 }
 
-/** The files from which a sample of the machine is made. */
 const HOST_FILES = {
   stat: '/proc/stat',
   meminfo: '/proc/meminfo',

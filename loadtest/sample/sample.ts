@@ -22,7 +22,6 @@ export interface Sample {
 type WholeReplica = Omit<ReturnType<typeof replicaSampleOf>, 'domains'>;
 type WholeDomain = ReturnType<typeof domainSampleOf>;
 
-/** One process of serpcache, from its /metrics. */
 export type ReplicaSample = Readonly<Partial<WholeReplica> & Pick<WholeReplica, 'name' | 'sheds' | 'misses'>> & {
   readonly domains: Readonly<Record<string, DomainSample>>;
 };

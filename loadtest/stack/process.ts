@@ -107,7 +107,6 @@ function tail(logFile: string): string {
   }
 }
 
-/** Whether something accepts connections there. */
 export async function accepts(port: number, host = '127.0.0.1'): Promise<boolean> {
   const socket = connect({ port, host });
   const isOpen = await once(socket, 'connect').then(

@@ -14,9 +14,7 @@ interface ServiceOptions {
   readonly configuration: object;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Options of its Node. */
   readonly nodeOptions?: readonly string[];
-  /** Another checkout to run. */
   readonly checkout?: string;
 }
 

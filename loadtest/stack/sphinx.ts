@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -114,14 +115,12 @@ export async function startSearchd(options: SearchdOptions) {
     port,
     configFile,
     process: searchd,
-    /** The written source, when built from documents. */
     source,
     rotate,
     stop: () => searchd.stop(),
   };
 }
 
-/** The first documents of the demo domain `goods`. */
 export function sampleGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
   const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
   if (domain === undefined) throw new Error('the demo has no goods');
@@ -144,16 +143,12 @@ export async function buildIndexes(
 }
 
 /** Whether searchd sends its greeting. It listens some time before it can. */
-function greets(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: HOST, timeout: 1000 });
-    const end = (answered: boolean): void => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('data', () => end(true));
-    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => end(false));
-  });
+async function greets(port: number): Promise<boolean> {
+  const socket = connect({ port, host: HOST });
+  const greeted = once(socket, 'data', { signal: AbortSignal.timeout(1000) });
+  const isGreeted = await greeted.then(Boolean, () => false);
+  socket.destroy();
+  return isGreeted;
 }
 
 /** Count of index rotations in the log of a searchd. */

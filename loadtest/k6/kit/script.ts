@@ -24,7 +24,6 @@ export interface ScriptPlan {
   readonly name: string;
   /** One sentence. */
   readonly purpose: string;
-  /** In the order in which they run. */
   readonly steps: (rates: Rates) => readonly StepWish[];
   /** The default of x1; absent: BASE_RPS is required. */
   readonly baseRps?: number;
@@ -114,7 +113,7 @@ export function script(plan: ScriptPlan) {
       for (const url of target.baseUrls) checkReady(url);
       // Without SEED each run has another seed, or a second run would find the searches of the first in the cache.
       const seed = mix.seed ?? Math.floor(Date.now() / 1000);
-      const domains = domainsOf(queries);
+      const domains = [...new Set(queries.flatMap(({ domain }) => domain || []))];
       plan.prepare?.(contextOf({ startedAtMs: setUpAtMs, domains }));
       if (plan.isCold !== true) warmUp(target.baseUrls, queries, mix.pages);
       const startedAtMs = Date.now();
@@ -221,11 +220,6 @@ function readQueries(): readonly Query[] {
   if (!path) throw new Error('QUERIES is missing; allowed: a file with one search a line, the most frequent first');
   const absolute = path.startsWith('/') ? path : `${__ENV['PWD'] ?? '.'}/${path}`;
   return new SharedArray('queries', () => [...parseQueries(open(absolute))]);
-}
-
-/** In the order of the file. */
-function domainsOf(queries: readonly Query[]): readonly string[] {
-  return [...new Set(queries.map(({ domain }) => domain ?? ''))].filter((domain) => domain !== '');
 }
 
 /**

@@ -25,7 +25,6 @@ const CHECKS = {
   [CHECK_NAMES.cacheStatus]: (reply: Reply) => reply.status !== 200 || parses(reply.headers['Cache-Status']),
 };
 
-/** Asks for one page and counts the result. */
 export function sendSearch(baseUrl: string, ask: Ask, { shedsAllowed, isSampled, headers }: Sending): void {
   const params = headers === undefined ? (isSampled ? READ : QUIET) : paramsOf(isSampled ? 'text' : 'none', headers);
   const answer = http.get(baseUrl + targetOf(ask), params);

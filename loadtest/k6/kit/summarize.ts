@@ -37,7 +37,6 @@ interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose' | 'bas
   readonly vusOf: (segment: Segment) => number;
 }
 
-/** The summary of a run, from the metrics of k6. */
 export function summaryOf(options: SummaryOptions): ScriptSummary {
   const { k6, begun, script, purpose, target, mix, baseRps, isEndless, vusOf } = options;
   const { startedAtMs, setUpMs, seed, domains } = begun;

@@ -47,7 +47,6 @@ export interface StepSummary {
   /** Engine calls of all processes, from /metrics; undefined if no process answered. */
   readonly engineCalls?: number;
   readonly connectionsOpened?: number;
-  /** The end of the step's drill. */
   readonly drill?: DrillEnd;
   /** Requests that were due and that the generator could not begin. */
   readonly dropped: number;

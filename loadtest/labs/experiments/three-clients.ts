@@ -6,7 +6,6 @@ import { limitOf, storeCoresDuring } from '../kit/meters.ts';
 
 export type Endpoint = Pick<LabStore, 'host' | 'port'>;
 
-/** A store of the lab, or a node of a cluster. */
 export type MeteredStore = Endpoint & Pick<LabStore, 'processorMs'>;
 
 interface ThreeClientsOptions {

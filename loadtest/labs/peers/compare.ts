@@ -66,7 +66,6 @@ const PAGE_RESOLUTION_BYTES = 512;
 /** A peer that refuses more has only the times and queries of the few requests that it admitted. */
 const MOST_REFUSED = 0.05;
 
-/** All compared figures, in the order of the tables. */
 export const FIGURES: readonly Figure[] = [
   cached('requests per core', 'perCore', 'page'),
   cached('requests per core', 'perCore', 'many'),

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { keepJournals } from '../../../loadtest/runner/drill-journals.ts';
+import { keepJournals } from '../../../loadtest/runner/run.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'serpcache-journals-'));
 after(() => rmSync(folder, { recursive: true }));
