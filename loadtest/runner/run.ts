@@ -141,13 +141,9 @@ async function baseRate(
   return calibrate({ plan: stack.plan, program, queries, folder: folder.path, say, signal });
 }
 
-interface JournalsWanted {
+interface JournalsWanted extends Pick<RunContext, 'say'>, Pick<RunOptions, 'adminUrls' | 'adminToken'> {
   readonly events: readonly RunEvent[];
-  /** Only the process that ran the drill has its journal, so each is asked. */
-  readonly adminUrls: readonly string[];
-  readonly adminToken?: string;
   readonly folder: string;
-  readonly say: (text: string) => void;
   /** A drill takes its last samples after the load has ended. */
   readonly waitMs?: number;
 }
@@ -182,7 +178,7 @@ export async function keepJournals(wanted: JournalsWanted): Promise<void> {
   }
 }
 
-/** The process that has the journal: returned when the drill is over, or when the waiting time is. */
+/** Only the process that ran the drill has its journal, so each is asked: returned when the drill is over, or when the waiting time is. */
 async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: number) {
   for (const client of clients) {
     const look = (query: readonly (readonly [string, string])[]): Promise<Journal | undefined> =>
