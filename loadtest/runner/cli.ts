@@ -28,10 +28,6 @@ import { type Ran, run } from './run.ts';
 
 const PAGE = join(import.meta.dirname, '..', 'README.md');
 
-// The reader of the output (a pipe, a terminal) may close: the stack must be taken down all the same.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
-process.exitCode = await main();
-
 async function main(): Promise<number> {
   const read = readArguments(process.argv.slice(2), process.env);
   if (read.kind !== 'run') return refuse(read, LOADTEST);
@@ -141,3 +137,7 @@ async function machineHere(k6Version: string, pins: Pins | undefined): Promise<M
     ...pins,
   };
 }
+
+// The reader of the output (a pipe, a terminal) may close: the stack must be taken down all the same.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+process.exitCode = await main();
