@@ -5,15 +5,16 @@
  */
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../src/commands/arguments.ts';
 import { openInspector } from './stack/inspector.ts';
-import { accepts, freePorts, startProcess } from './stack/process.ts';
+import { freePort } from './stack/process.ts';
 import { startCluster } from './stack/redis.ts';
+import { startService } from './stack/service.ts';
 import { sampleGoods, startSearchd } from './stack/sphinx.ts';
 
 const PROGRAM: Program = {
@@ -50,24 +51,25 @@ async function main({ has, text }: ParsedArguments): Promise<number> {
     from: { domains: [{ ...sampleGoods(DOCUMENTS), index: 'goods' }] },
   });
   cleanUp.defer(searchd.stop);
-  const nodes = cluster.nodes.map(({ address }) => `"${address}"`).join(', ');
-  const config = join(folder, 'config.yaml');
-  writeFileSync(
-    config,
-    `domains:
-  goods:
-    store: { kind: cluster, nodes: [${nodes}] }
-    engine: { kind: sphinx, host: 127.0.0.1, port: ${searchd.port}, index: goods, idAttribute: doc_id, maxConcurrent: 4 }
-    freshness: { ttl: 1h }
-    attributes: { category: { type: string, facet: true }, city: { type: string, facet: true }, price: { type: integer, sort: true } }
-`,
-  );
+  const { host, port } = searchd;
+  const goods = {
+    store: { kind: 'cluster', nodes: cluster.nodes.map(({ address }) => address) },
+    engine: { kind: 'sphinx', host, port, index: 'goods', idAttribute: 'doc_id', maxConcurrent: 4 },
+    freshness: { ttl: '1h' },
+    attributes: {
+      category: { type: 'string', facet: true },
+      city: { type: 'string', facet: true },
+      price: { type: 'integer', sort: true },
+    },
+  };
+  const start = (name: string) =>
+    startCounted(root, { name, directory: folder, configuration: { domains: { goods } } });
   const searches = Array.from({ length: REPEATS }, (_, at) => `q=кроссовки&facet=city&filter=price:0..${5000 + at}`);
-  const first = cleanUp.use(await startService(root, config, folder));
+  const first = cleanUp.use(await start('first'));
   const missed = await first.filesOf('miss', searches);
   const hitL1 = await first.filesOf('hit-l1', searches);
   await first[Symbol.asyncDispose]();
-  const second = cleanUp.use(await startService(root, config, folder));
+  const second = cleanUp.use(await start('second'));
   const hitL2 = await second.filesOf('hit-l2', searches);
   for (const [way, files] of Object.entries({ 'L1 hit': hitL1, 'L2 hit': hitL2, 'miss with Sphinx': missed })) {
     console.log(`${way}: ${files.length} files of src`);
@@ -104,17 +106,10 @@ const CACHE_STATUS = {
   miss: /^serpcache-l2; fwd=.*serpcache-l1; fwd=/,
 } as const;
 
-async function startService(root: string, config: string, folder: string) {
-  const [port = 0, adminPort = 0, inspectorPort = 0] = await freePorts(3);
-  const service = await startProcess({
-    name: 'serpcache',
-    command: process.execPath,
-    args: [`--inspect=127.0.0.1:${inspectorPort}`, join(root, 'src/main.ts')],
-    cwd: root,
-    env: { SERPCACHE_CONFIG: config, PORT: `${port}`, ADMIN_PORT: `${adminPort}`, LOG_LEVEL: 'warn' },
-    logFile: join(folder, `serpcache-${port}.log`),
-    ready: () => accepts(port),
-  });
+async function startCounted(root: string, options: Parameters<typeof startService>[0]) {
+  const inspectorPort = await freePort();
+  const nodeOptions = [`--inspect=127.0.0.1:${inspectorPort}`];
+  const service = await startService({ ...options, checkout: root, nodeOptions });
   const inspector = await openInspector(inspectorPort);
   await inspector.send('Profiler.enable');
   await inspector.send('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
@@ -129,7 +124,7 @@ async function startService(root: string, config: string, folder: string) {
     return new Set(ran.map(({ url }) => url.slice(src.length)));
   };
   const ask = async (search: string): Promise<string> => {
-    const response = await fetch(`http://127.0.0.1:${port}/search?${search}`);
+    const response = await fetch(`${service.url}/search?${search}`);
     await response.arrayBuffer();
     if (!response.ok) throw new Error(`${search} was answered with ${response.status}`);
     return response.headers.get('cache-status') ?? '';

@@ -1,13 +1,11 @@
 import { nginxCache, nginxLua } from '../labs/peers/nginx.ts';
 import type { Peer } from '../labs/peers/peer.ts';
 import { varnish } from '../labs/peers/varnish.ts';
-import { startStandalone } from '../stack/redis.ts';
 import { PROXY_HEADS } from '../traffic/proxy-heads.ts';
 import { createZipf } from '../traffic/zipf.ts';
-import { fillDocument } from './full-document.ts';
 import type { Load } from './load.ts';
 import type { Expected, Started, Subject } from './measure.ts';
-import { fetchPage, fillStore, type Page, pageOfSize, preparedBy } from './pages.ts';
+import { fetchPage, fillDocument, fillStore, type Page, pageOfSize, preparedBy } from './pages.ts';
 import type { Processes, Server, Service, ServiceOptions } from './processes.ts';
 
 /** The ratio that serpcache should reach to the rate of another server of the same starts. */
@@ -29,7 +27,6 @@ export interface Bench extends Expected {
   readonly prepare: (shared: Processes) => Promise<(processes: Processes) => Promise<Started>>;
 }
 
-/** Names of the subjects. */
 export const SERPCACHE = 'serpcache';
 const BARE = 'bare node:http';
 const NET = 'net probe';
@@ -223,8 +220,7 @@ function onePage(options: OnePageOptions) {
 
 /** A Redis of all starts. The first start fills it; the others find everything there and begin with an empty L1. */
 async function sharedStore(shared: Processes, fill: Omit<Parameters<typeof fillStore>[1], 'store'>) {
-  const [node] = (await shared.startStores(startStandalone({ flavour: 'redis' }))).nodes;
-  if (node === undefined) throw new Error('a stack without a server');
+  const node = await shared.startRedis();
   // The stores of tests are small; this one holds the pages of every bench.
   await node.command('CONFIG', 'SET', 'maxmemory', '1gb');
   const store = { host: node.host, port: node.port };
@@ -303,8 +299,7 @@ async function batches(processes: Processes): Promise<Started> {
 
 /** The same service twice: the first follows a control document of the maximum size, the second follows none. */
 async function following(processes: Processes): Promise<Started> {
-  const [node] = (await processes.startStores(startStandalone({ flavour: 'redis' }))).nodes;
-  if (node === undefined) throw new Error('a stack without a server');
+  const node = await processes.startRedis();
   const more = `control: { kind: standalone, nodes: ["${node.host}:${node.port}"] }\n`;
   const service = await processes.startService({ name: 'following', more });
   const alone = await processes.startService({ name: 'alone' });
@@ -335,47 +330,39 @@ export const OTHER_CHECKOUT = 'the other checkout';
  * @param first, second checkouts; undefined is this one.
  */
 export function versionBenches(first: string | undefined, second: string) {
-  const both = async (processes: Processes, same: Omit<ServiceOptions, 'name'>) => ({
-    service: await processes.startService({ ...same, name: 'first', checkout: first }),
-    other: await processes.startService({ ...same, name: 'second', checkout: second }),
+  type Same = Omit<ServiceOptions, 'name'>;
+  const bench = (
+    expected: Expected,
+    title: string,
+    start: (
+      shared: Processes,
+    ) => Promise<{ readonly same: Same; readonly loadOf: (service: Service) => Promise<Load> }>,
+  ): Bench => ({
+    ...expected,
+    title,
+    baseline: OTHER_CHECKOUT,
+    prepare: async (shared) => {
+      const { same, loadOf } = await start(shared);
+      return async (processes) => {
+        const service = await processes.startService({ ...same, name: 'first', checkout: first });
+        const other = await processes.startService({ ...same, name: 'second', checkout: second });
+        const load = await loadOf(service);
+        // The same warm-up for both: the search for a page of this size is part of what V8 optimises for.
+        await loadOf(other);
+        return startedOf(service, load, { [OTHER_CHECKOUT]: other });
+      };
+    },
   });
   return {
-    l1: {
-      ...L1_HIT,
-      title: 'L1 hit',
-      baseline: OTHER_CHECKOUT,
-      prepare: async () => async (processes) => {
-        const { service, other } = await both(processes, {});
-        const target = await pageOfSize(service.url);
-        // The same warm-up for both: the search for a page of this size is part of what V8 optimises for.
-        await pageOfSize(other.url);
-        return startedOf(service, { targets: [target] }, { [OTHER_CHECKOUT]: other });
-      },
-    },
-    l2: {
-      ...L2_HIT,
-      title: 'L2 hit',
-      baseline: OTHER_CHECKOUT,
-      prepare: async (shared) => {
-        const { option, filledBy } = await sharedStore(shared, { count: STORE_QUERIES });
-        return async (processes) => {
-          const { service, other } = await both(processes, { store: option, memory: SMALLEST_L1 });
-          return startedOf(service, { targets: await filledBy(service) }, { [OTHER_CHECKOUT]: other });
-        };
-      },
-    },
-    miss: {
-      ...MISS,
-      title: 'miss',
-      baseline: OTHER_CHECKOUT,
-      prepare: async (shared) => {
-        const engine = await shared.startSearchd();
-        return async (processes) => {
-          const { service, other } = await both(processes, { engine });
-          await missesOf(other);
-          return startedOf(service, await missesOf(service), { [OTHER_CHECKOUT]: other });
-        };
-      },
-    },
-  } satisfies Record<string, Bench>;
+    l1: bench(L1_HIT, 'L1 hit', async () => ({
+      same: {},
+      loadOf: async ({ url }) => ({ targets: [await pageOfSize(url)] }),
+    })),
+    l2: bench(L2_HIT, 'L2 hit', async (shared) => {
+      const { option, filledBy } = await sharedStore(shared, { count: STORE_QUERIES });
+      const loadOf = async (service: Service): Promise<Load> => ({ targets: await filledBy(service) });
+      return { same: { store: option, memory: SMALLEST_L1 }, loadOf };
+    }),
+    miss: bench(MISS, 'miss', async (shared) => ({ same: { engine: await shared.startSearchd() }, loadOf: missesOf })),
+  };
 }

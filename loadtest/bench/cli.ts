@@ -3,7 +3,6 @@
  * 4 KB. Servers on one processor, client and stores on another, rounds alternated, ratios within each start: absolute
  * rates of a shared machine say little. Load goes to loopback only.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -12,6 +11,7 @@ import { percentText } from '../../src/report/format.ts';
 import { commitOf } from '../labs/kit/machine.ts';
 import { checkSections } from '../labs/kit/publish.ts';
 import { inPath } from '../stack/go-program.ts';
+import { areInstalled } from '../stack/parts.ts';
 import { processorsHere, processorsOf } from '../stack/processors.ts';
 import { BENCHES, type Bench, OTHER_CHECKOUT, SERPCACHE, versionBenches } from './benches.ts';
 import type { Generator } from './load.ts';
@@ -64,9 +64,7 @@ const PROGRAM: Program = {
   takes: { min: 0, max: 64 },
 };
 const ROOT = resolve(import.meta.dirname, '..', '..');
-const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 const PARTS = ['redis', 'wrk', 'nginx', 'nginx-lua', 'varnish', 'sphinx'];
-/** Functions that are printed of a profile. */
 const FUNCTIONS = 20;
 
 process.exitCode = await runProgram(PROGRAM, main);
@@ -141,8 +139,7 @@ function tailVersions({ text }: ParsedArguments): readonly Version[] {
 
 /** @throws when nothing can be measured here. */
 async function benchCores(): Promise<Generator['cores']> {
-  const { status } = spawnSync(process.execPath, [INSTALL, ...PARTS], { stdio: 'inherit' });
-  if (status !== 0) throw new Error(`${PARTS.join(', ')} are needed, see above`);
+  if (!areInstalled(PARTS)) throw new Error(`${PARTS.join(', ')} are needed, see above`);
   if ((await inPath('taskset')).length === 0) {
     throw new Error('there is no taskset: install what Debian calls util-linux');
   }
@@ -151,32 +148,28 @@ async function benchCores(): Promise<Generator['cores']> {
   return { server, client };
 }
 
-interface Ran {
-  readonly verdict: Verdict;
-  /** Absent when a start could not be measured. */
-  readonly result?: BenchResult;
-}
-
-async function run(name: string, bench: Bench, settings: Settings): Promise<Ran> {
+/** Without a result when a start could not be measured. */
+async function run(name: string, bench: Bench, settings: Settings) {
   const { commit, isCommitting, out } = settings;
   console.log(`${name}: ${bench.title}, against ${bench.baseline}, by requests per second of processor time:`);
   const command = `npm run bench -- ${name}${isCommitting ? ' --commit' : ` --starts ${settings.starts}`}`;
   const startedAt = new Date().toISOString();
   const rates: Rates[] = [];
-  let ran: Ran;
+  let verdict: Verdict;
+  let result: BenchResult | undefined;
   try {
     await measureStarts(bench, settings, rates);
     const how = { name, baseline: bench.baseline, subject: SERPCACHE, command, startedAt };
-    const result = await resultOf({ ...how, commit, rates, seconds: MEASURED_SECONDS });
+    result = await resultOf({ ...how, commit, rates, seconds: MEASURED_SECONDS });
     if (isCommitting) publishPage(writeResult(name, result));
     if (out !== undefined) writeResult(name, result, out);
     const reference = isCommitting ? result : settings.reference[name];
-    ran = { verdict: verdictOf(result.starts, reference), result };
+    verdict = verdictOf(result.starts, reference);
   } catch (error) {
-    ran = { verdict: { kind: 'not judged', reason: error instanceof Error ? error.message : String(error) } };
+    verdict = { kind: 'not judged', reason: error instanceof Error ? error.message : String(error) };
   }
-  console.log(`  ${verdictText(ran.verdict, ratiosOf(rates, SERPCACHE, bench.baseline))}`);
-  return ran;
+  console.log(`  ${verdictText(verdict, ratiosOf(rates, SERPCACHE, bench.baseline))}`);
+  return { verdict, result };
 }
 
 /** Adds the rates of each start. @throws at the first that cannot be measured: the others would be too few. */
@@ -208,15 +201,15 @@ function startText({ baseline, outcome }: Bench, { perCpu, share }: StartMeasure
 }
 
 function verdictText(verdict: Verdict, starts: readonly number[]): string {
-  const [median, lowest, highest] =
-    starts.length === 0 ? [] : [figureOf(starts).figure, Math.min(...starts), Math.max(...starts)];
-  const measured =
-    median === undefined
-      ? ''
-      : `; the median of ${starts.length} starts is ${median.toFixed(3)} (${lowest?.toFixed(3)} to ${highest?.toFixed(3)})`;
+  const middle = starts.length === 0 ? '' : `${figureOf(starts).figure.toFixed(3)} (${rangeText(starts)})`;
+  const measured = middle && `; the median of ${starts.length} starts is ${middle}`;
   if (verdict.kind === 'not judged') return `not judged: ${verdict.reason}${measured}`;
   const { figure, noise } = verdict.committed;
   return `${verdict.kind}${measured}, to compare with ${figure.toFixed(3)} and a noise of ${noise.toFixed(3)}`;
+}
+
+function rangeText(starts: readonly number[]): string {
+  return `${Math.min(...starts).toFixed(3)} to ${Math.max(...starts).toFixed(3)}`;
 }
 
 async function profile(name: string, bench: Bench, generator: Generator): Promise<void> {
@@ -252,9 +245,8 @@ async function compareVersions(other: string, named: readonly string[], settings
     }
     const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
     const isDifferent = differs(ratios.ours, ratios.same);
-    const range = `${Math.min(...ratios.same).toFixed(3)} to ${Math.max(...ratios.same).toFixed(3)}`;
     console.log(
-      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${range})`,
+      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${rangeText(ratios.same)})`,
     );
     if (isDifferent !== false) status = EXIT.failed;
   }

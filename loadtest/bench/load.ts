@@ -73,7 +73,6 @@ interface ScriptOptions {
  */
 const MAX_KEPT = 1000;
 
-/** A script of wrk. */
 export function scriptOf(load: Load, options: ScriptOptions): string {
   const { targets, headers = {}, heads = [[]], body, others, from } = load;
   const { host, list, firstNumber, random } = options;
@@ -116,7 +115,6 @@ end
 
 const PARTS: Readonly<Record<string, string>> = { n: 'hex()', d: 'n', ip: 'address()', t: 'targets[at]' };
 
-/** A Lua expression of the text. */
 function expressionOf(text: string): string {
   const parts = text.split(/\{(n|d|ip|t)\}/);
   return parts.map((part, at) => (at % 2 === 1 ? (PARTS[part] ?? '') : quoted(part))).join(' .. ');

@@ -1,10 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
 import { dirname } from 'node:path';
-import { parseMetrics } from '../k6/kit/metrics-text.ts';
+import { inTurns } from '../labs/kit/rounds.ts';
 import { openInspector } from '../stack/inspector.ts';
 import { processorMs } from '../stack/processors.ts';
 import { drive, type Generator, type Load } from './load.ts';
-import { adminUrl, type Server, type Service } from './processes.ts';
+import { metricsOf, type Server, type Service } from './processes.ts';
 
 /** A server of a start and the load on it. Two may be one server with two loads. */
 export interface Subject {
@@ -21,7 +22,6 @@ export interface Started {
   readonly subjects: readonly Subject[];
 }
 
-/** The requests that a bench means to measure. */
 export interface Expected {
   /** The outcome that nearly all measured searches must have. */
   readonly outcome: string;
@@ -41,36 +41,36 @@ const FILL_CONNECTIONS = 8;
 /** Load on each server at each start, without the warm-up. */
 export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
 
-export interface StartMeasured {
-  /** Requests per second of processor time, by the name of the subject. */
-  readonly perCpu: Readonly<Record<string, number>>;
-  /** The share of the searches of the service that had the outcome of the bench. */
-  readonly share: number;
-}
+export type StartMeasured = Awaited<ReturnType<typeof measureStart>>;
 
-/** @throws when a request failed, or when that share is too low. */
-export async function measureStart(expected: Expected, started: Started, generator: Generator): Promise<StartMeasured> {
-  const { service, subjects } = started;
+/** @throws when a request failed, or when the share of the expected outcome is too low. */
+export async function measureStart(expected: Expected, { service, subjects }: Started, generator: Generator) {
   await warmUp(subjects, generator);
-  const before = await outcomes(service.url, expected.outcome);
-  const totals = subjects.map((subject) => ({ ...subject, requests: 0, cpuMs: 0 }));
-  for (let round = 0; round < ROUNDS; round += 1) {
-    // In both orders, so that no server is always measured after the same other one.
-    for (const total of round % 2 === 0 ? totals : totals.toReversed()) {
-      const cpuBefore = processorTime(total.server);
-      total.requests += await drive(total.server.url, total.load, ROUND_SECONDS, generator);
-      total.cpuMs += processorTime(total.server) - cpuBefore;
-    }
-  }
-  const { share, laneShare } = sharesOf(before, await outcomes(service.url, expected.outcome));
+  const before = await outcomes(service, expected.outcome);
+  const measured = await inTurns(subjects, ROUNDS, async ({ server, load }) => {
+    const cpuBefore = processorTime(server);
+    const requests = await drive(server.url, load, ROUND_SECONDS, generator);
+    return { requests, cpuMs: processorTime(server) - cpuBefore };
+  });
+  const after = await outcomes(service, expected.outcome);
+  const grown = (of: keyof typeof after): number => after[of] - before[of];
+  const [share, laneShare] = [grown('wanted') / grown('all'), grown('byLane') / grown('all')];
   if (!(share >= expected.leastShare)) {
     throw new Error(`only ${(share * 100).toFixed(1)} % of the searches were ${expected.outcome}`);
   }
   if (!(laneShare >= (expected.leastLaneShare ?? 0))) {
     throw new Error(`only ${(laneShare * 100).toFixed(1)} % of the searches were read by the lane`);
   }
-  const rates = totals.map(({ name, requests, cpuMs }) => [name, Math.round(requests / (cpuMs / 1000))]);
-  return { perCpu: Object.fromEntries(rates), share };
+  const rates = measured.map(({ variant: { name }, runs }) => {
+    const total = (of: 'requests' | 'cpuMs'): number => runs.reduce((sum, run) => sum + run[of], 0);
+    return [name, Math.round(total('requests') / (total('cpuMs') / 1000))];
+  });
+  return {
+    /** Requests per second of processor time, by the name of the subject. */
+    perCpu: Object.fromEntries(rates) as Readonly<Record<string, number>>,
+    /** The share of the searches of the service that had the outcome of the bench. */
+    share,
+  };
 }
 
 async function warmUp(subjects: readonly Subject[], generator: Generator): Promise<void> {
@@ -87,16 +87,8 @@ export function processorTime({ pids }: Server): number {
   return pids().reduce((sum, pid) => sum + processorMs(pid), 0);
 }
 
-interface Outcomes {
-  readonly wanted: number;
-  readonly byLane: number;
-  readonly all: number;
-}
-
-/** Counts of the service's own metrics. */
-async function outcomes(url: string, outcome: string): Promise<Outcomes> {
-  const text = await (await fetch(`${adminUrl(url)}/metrics`)).text();
-  const samples = parseMetrics(text);
+async function outcomes(service: Service, outcome: string) {
+  const samples = await metricsOf(service);
   const sum = (rows: typeof samples): number => rows.reduce((total, { value }) => total + value, 0);
   const named = (metric: string) => samples.filter(({ name }) => name === metric);
   const counts = named('serpcache_requests_total');
@@ -105,22 +97,6 @@ async function outcomes(url: string, outcome: string): Promise<Outcomes> {
     byLane: sum(named('serpcache_lane_searches_total')),
     all: sum(counts),
   };
-}
-
-function sharesOf(before: Outcomes, after: Outcomes) {
-  const all = after.all - before.all;
-  return { share: (after.wanted - before.wanted) / all, laneShare: (after.byLane - before.byLane) / all };
-}
-
-/** The parts of a profile of V8 that are read here. */
-interface CpuProfile {
-  readonly nodes: readonly {
-    readonly id: number;
-    readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
-  }[];
-  /** The id of the running node at each sample, and the microseconds before each sample. */
-  readonly samples: readonly number[];
-  readonly timeDeltas: readonly number[];
 }
 
 const PROFILED_SECONDS = 5;
@@ -138,7 +114,7 @@ export async function profileStart({ service, subjects }: Started, generator: Ge
     await inspector.send('Profiler.setSamplingInterval', { interval: SAMPLE_US });
     await inspector.send('Profiler.start');
     await drive(service.url, subject.load, PROFILED_SECONDS, generator);
-    const { profile } = (await inspector.send('Profiler.stop')) as { readonly profile: CpuProfile };
+    const { profile } = (await inspector.send('Profiler.stop')) as Profiler.StopReturnType;
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify(profile));
     return selfTimes(profile);
@@ -148,7 +124,7 @@ export async function profileStart({ service, subjects }: Started, generator: Ge
 }
 
 /** The share of each function in the time that was not idle, the largest first. */
-export function selfTimes({ nodes, samples, timeDeltas }: CpuProfile) {
+export function selfTimes({ nodes, samples = [], timeDeltas = [] }: Omit<Profiler.Profile, 'startTime' | 'endTime'>) {
   const nameOf = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => {
       const file = url.split('/').slice(-3).join('/');

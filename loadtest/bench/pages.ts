@@ -1,11 +1,17 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { decodeEntry, encodeEntry } from '../../src/cache/codec.ts';
 import { createSigning } from '../../src/cache/signing.ts';
+import { purge, raiseFreshFloors, suppress } from '../../src/control/changes.ts';
+import { createControl } from '../../src/control/create-control.ts';
+import { MAX_PURGES, MAX_RANGES, MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { searchDomainOf } from '../../src/engines/create-engines.ts';
 import { systemClock } from '../../src/runtime.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 import { prepareSearch } from '../../src/search/key.ts';
+import { openAdapter } from '../labs/experiments/adapter.ts';
 import type { Service } from './processes.ts';
 import { EXPIRY_DIGITS } from './server.ts';
 
@@ -25,24 +31,15 @@ interface Asked {
 const OWN = ['date', 'connection', 'keep-alive', 'content-length', 'transfer-encoding', 'x-request-id'];
 
 /** The bytes as sent, compressed or not. @throws unless the status is 200. */
-export function fetchPage(url: string, { headers = {}, body }: Asked = {}): Promise<Page> {
+export async function fetchPage(url: string, { headers = {}, body }: Asked = {}): Promise<Page> {
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } });
-    sent.once('error', reject);
-    sent.once('response', (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.once('error', reject);
-      response.once('end', () => {
-        const bytes = Buffer.concat(parts);
-        if (response.statusCode !== 200) reject(new Error(`${url}: ${response.statusCode} ${bytes}`));
-        const fields = Object.entries(response.headers).filter(([name]) => !OWN.includes(name));
-        resolve({ headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), body: bytes });
-      });
-    });
-    sent.end(body);
-  });
+  const sent = request(url, { method: body === undefined ? 'GET' : 'POST', headers: { ...type, ...headers } });
+  sent.end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const bytes = Buffer.concat(await response.toArray());
+  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode} ${bytes}`);
+  const fields = Object.entries(response.headers).filter(([name]) => !OWN.includes(name));
+  return { headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])), body: bytes };
 }
 
 export const PAGE_BYTES = 4096;
@@ -122,4 +119,44 @@ async function written(redis: Redis, name: string): Promise<Buffer> {
     if (value !== null) return value;
   }
   throw new Error('the service did not store its page');
+}
+
+/** Every process has followed the document after this time. */
+const FOLLOWED_MS = 1500;
+
+/**
+ * Writes a document with the maximum number of purges, suppressions and ranges. None of them matches the measured page or
+ * its `bucket`, and every hit of an older entry checks all of them.
+ */
+export async function fillDocument(domain: string, node: HostPort, bucket: number): Promise<void> {
+  const store = openAdapter({ target: node, deadlineMs: 1000 });
+  const control = createControl({
+    domain,
+    store: store.control,
+    shared: true,
+    locate: () => undefined,
+    clock: systemClock,
+    random: Math.random,
+    observe: () => undefined,
+    longestLifeMs: 3_600_000,
+    deadlineMs: 1000,
+  });
+  while (!control.hasSynced()) await sleep(20);
+  const atMs = systemClock.wallMs();
+  const away = (bucket + 5000) % 9000;
+  await control.change((empty) => {
+    let document = empty;
+    for (let at = 0; at < MAX_RANGES; at += 1) {
+      document = raiseFreshFloors(document, [{ from: away + 2 * at, to: away + 2 * at + 1 }], atMs);
+    }
+    for (let at = 0; at < MAX_PURGES; at += 1) document = purge(document, `nobody asks ${at}`, atMs);
+    return suppress(
+      document,
+      Array.from({ length: MAX_SUPPRESSED }, (_, at) => `no document ${at}`),
+      atMs,
+    );
+  });
+  await sleep(FOLLOWED_MS);
+  await control.close();
+  await store.close();
 }

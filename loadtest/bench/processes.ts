@@ -4,11 +4,13 @@ import { join, resolve } from 'node:path';
 import { makeDemoIndexes } from '../../src/commands/index-catalogue.ts';
 import { embeddedDomains, loadSettings } from '../../src/config/load.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { parseMetrics, type Series } from '../k6/kit/metrics-text.ts';
 import { type Peer, processTree, type ReplicaSetup } from '../labs/peers/peer.ts';
 import { serviceConfig } from '../labs/peers/serpcache.ts';
-import { accepts, freePorts, pin, startProcess } from '../stack/process.ts';
-import type { RedisStack } from '../stack/redis.ts';
-import { type RunningSearchd, sampleGoods, startSearchd } from '../stack/sphinx.ts';
+import { accepts, freePort, pin, startProcess } from '../stack/process.ts';
+import { startStandalone } from '../stack/redis.ts';
+import type { RedisNode } from '../stack/redis-node.ts';
+import { sampleGoods, startSearchd } from '../stack/sphinx.ts';
 import type { ServerPlan } from './server.ts';
 
 /** Processors, as taskset counts them. */
@@ -32,7 +34,6 @@ export interface ServiceOptions {
   readonly memory?: string;
   /** YAML of further sections, such as a control store. */
   readonly more?: string;
-  /** The coding of stored pages. */
   readonly coding?: 'identity' | 'gzip';
   /** Instead of the embedded engine. */
   readonly engine?: ReplicaSetup['engine'];
@@ -53,7 +54,6 @@ const ROOT = resolve(import.meta.dirname, '..', '..');
 /** Port of the admin listener, above the service's own; `freePorts` finds both free. */
 const ADMIN_OFFSET = 10_000;
 const ORIGIN = 'loadtest/labs/peers/origin-server.ts';
-/** Documents of the index of searchd. */
 const DOCUMENTS = 6000;
 const TTL_SECONDS = 3600;
 
@@ -75,12 +75,6 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
     return { url: `http://127.0.0.1:${port}`, pids: () => processTree(started.pid) };
   }
 
-  async function onePort(): Promise<number> {
-    const [port] = await freePorts(1);
-    if (port === undefined) throw new Error('no free port');
-    return port;
-  }
-
   return {
     startService: async (options: ServiceOptions): Promise<Service> => {
       const { name, checkout = ROOT, nodeOptions = [] } = options;
@@ -88,28 +82,28 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       writeFileSync(file, configOf(options));
       const settings = loadSettings({ env: { SERPCACHE_CONFIG: file }, cwd: ROOT });
       await makeDemoIndexes(settings, { clock: systemClock, output: process.stderr });
-      const port = await onePort();
+      const port = await freePort();
       const env = {
         SERPCACHE_CONFIG: file,
         PORT: `${port}`,
         ADMIN_PORT: `${port + ADMIN_OFFSET}`,
         LOG_LEVEL: 'warn',
       };
-      const debugPort = isDebugged ? await onePort() : undefined;
+      const debugPort = isDebugged ? await freePort() : undefined;
       const debug = debugPort === undefined ? [] : [`--inspect=127.0.0.1:${debugPort}`];
       const started = await start(name, port, [...debug, ...nodeOptions, join(checkout, 'src/main.ts')], env);
       return { ...started, settings, debugPort };
     },
     /** A server of server.ts. */
     startNode: async (plan: Omit<ServerPlan, 'port'>): Promise<Server> => {
-      const port = await onePort();
+      const port = await freePort();
       const file = join(folder, `node-${port}.json`);
       writeFileSync(file, JSON.stringify({ ...plan, port }));
       return start(`node-${plan.kind}`, port, ['loadtest/bench/server.ts', file]);
     },
     /** node:http, the engine of serpcache and nothing else: each request is a search. */
     startOrigin: async (engine: ReplicaSetup['engine']): Promise<Server> => {
-      const port = await onePort();
+      const port = await freePort();
       const file = join(folder, 'origin.json');
       writeFileSync(file, configOf({ name: 'origin', engine }));
       return start('origin', port, [ORIGIN, `${port}`, file, `${TTL_SECONDS}`]);
@@ -118,7 +112,7 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       peer: Peer,
       setup: Partial<Pick<ReplicaSetup, 'origin' | 'store' | 'headers'>>,
     ): Promise<Server> => {
-      const port = await onePort();
+      const port = await freePort();
       const own = join(folder, `peer-${port}`);
       mkdirSync(own);
       const nowhere = { host: '127.0.0.1', port: 1 };
@@ -138,25 +132,24 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
     },
     startSearchd: async (): Promise<ReplicaSetup['engine']> => {
       const domains = [{ ...sampleGoods(DOCUMENTS), index: 'goods' }];
-      const searchd: RunningSearchd = await startSearchd({ directory: join(folder, 'searchd'), from: { domains } });
+      const searchd = await startSearchd({ directory: join(folder, 'searchd'), from: { domains } });
       cleanUp.defer(searchd.stop);
       await pin([searchd.process.pid], `${cores.client}`);
       return { host: searchd.host, port: searchd.port, index: 'goods' };
     },
-    startStores: async (starting: Promise<RedisStack>): Promise<RedisStack> => {
-      const stack = await starting;
-      cleanUp.defer(stack.stop);
-      const pids = stack.nodes.map((node) => node.pid());
-      await pin(pids, `${cores.client}`);
-      return stack;
+    startRedis: async (): Promise<RedisNode> => {
+      const { nodes, stop } = await startStandalone({ flavour: 'redis' });
+      cleanUp.defer(stop);
+      await pin([nodes[0].pid()], `${cores.client}`);
+      return nodes[0];
     },
-    /** Ends everything that was started here, in reverse order. */
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
   };
 }
 
-export function adminUrl(url: string): string {
-  return url.replace(/\d+$/, (port) => `${Number(port) + ADMIN_OFFSET}`);
+export async function metricsOf({ url }: Service): Promise<readonly Series[]> {
+  const adminUrl = url.replace(/\d+$/, (port) => `${Number(port) + ADMIN_OFFSET}`);
+  return parseMetrics(await (await fetch(`${adminUrl}/metrics`)).text());
 }
 
 /** Downstream caches may keep a page as long as the service does, so that none of them asks again during a bench. */

@@ -129,14 +129,10 @@ function serveNet({ port, headers, store }: ServerPlan, body: Buffer): void {
   }).listen(port, '127.0.0.1');
 }
 
-interface Head {
-  readonly target: string;
-  readonly id: string | undefined;
-  readonly match: string | undefined;
-}
+type Head = ReturnType<typeof headIn>;
 
 /** Reads each line of a head once. */
-function headIn(text: string): Head {
+function headIn(text: string) {
   const first = text.indexOf(' ') + 1;
   const target = text.slice(first, text.indexOf(' ', first));
   let [id, match]: (string | undefined)[] = [];

@@ -9,7 +9,6 @@ import { BENCHES, type Bench, SERPCACHE } from './benches.ts';
 import { type BenchResult, type BenchResults, goalVerdict, median, ratiosOf } from './verdict.ts';
 
 export const PAGE = join(import.meta.dirname, 'README.md');
-/** The name of the generated part of the page. */
 export const SECTION = 'hits';
 
 /** A row for each goal, and for each bench without one; figures are medians of the starts, with the lowest and the highest. */
@@ -65,7 +64,6 @@ export function serverCells(results: BenchResults): Cells {
   };
 }
 
-/** Both tables for a terminal. */
 export function tableLines(results: BenchResults): readonly string[] {
   return [goalCells(results), serverCells(results)].flatMap(({ titles, rows, isFigure }) => [
     '',

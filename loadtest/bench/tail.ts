@@ -2,17 +2,24 @@
  * `npm run bench -- tail`: the latency of L1 hits at a constant rate while the same process does other work, its garbage
  * collections and event loop delay meanwhile, and the cost of a miss. Versions take turns.
  */
-import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
+
+import { randomInt } from 'node:crypto';
+import { createHistogram } from 'node:perf_hooks';
+import { createAdapters, searchDomainOf } from '../../src/engines/create-engines.ts';
+import { systemClock } from '../../src/runtime.ts';
+import { openLoop } from '../http-driver/loops.ts';
+import { type HttpPlan, outcomeText, servedShare, timesOf } from '../http-driver/plan.ts';
+import { type Series, seriesValue } from '../k6/kit/metrics-text.ts';
 import { processorTimes } from '../labs/kit/meters.ts';
 import { aligned } from '../labs/kit/print.ts';
+import { inTurns } from '../labs/kit/rounds.ts';
+import { httpDriven } from '../labs/peers/driven.ts';
 import { loopDelayMsOf } from '../sample/replica.ts';
 import { processorsHere } from '../stack/processors.ts';
-import { startStandalone } from '../stack/redis.ts';
 import { drive, type Generator } from './load.ts';
 import { processorTime } from './measure.ts';
-import { driven, missCells, missesOf } from './miss-cost.ts';
-import { fetchPage, fillStore, pageOfSize } from './pages.ts';
-import { adminUrl, createProcesses, type Processes, type Service } from './processes.ts';
+import { fetchPage, fillStore, pageOfSize, preparedBy } from './pages.ts';
+import { createProcesses, metricsOf, type Processes, type Server, type Service } from './processes.ts';
 import { median } from './verdict.ts';
 
 /** A service to measure: a checkout (this one when absent), and options of its Node. */
@@ -76,14 +83,8 @@ export async function runTail(versions: readonly Version[], generator: Generator
   const before = processorTimes(processorsHere());
   const rows: string[][] = [];
   for (const situation of SITUATIONS) {
-    const rounds = all.map(() => [] as Round[]);
-    for (let round = 0; round < ROUNDS; round += 1) {
-      // Reversed at every second round: no version comes first each time.
-      const order = round % 2 === 0 ? [...all.entries()] : [...all.entries()].reverse();
-      for (const [at, services] of order) rounds[at]?.push(await roundOf(situation, services, generator));
-    }
-    for (const [at, { version }] of all.entries())
-      rows.push([situation.name, version.name, ...cellsOf(rounds[at] ?? [])]);
+    const measured = await inTurns(all, ROUNDS, (services) => roundOf(situation, services, generator));
+    for (const { variant, runs } of measured) rows.push([situation.name, variant.version.name, ...cellsOf(runs)]);
   }
   const titles = [
     'beside the hits',
@@ -108,12 +109,7 @@ export async function runTail(versions: readonly Version[], generator: Generator
 }
 
 async function startAll(processes: Processes, versions: readonly Version[]) {
-  const [engine, { nodes }] = await Promise.all([
-    processes.startSearchd(),
-    processes.startStores(startStandalone({ flavour: 'redis' })),
-  ]);
-  const [node] = nodes;
-  if (node === undefined) throw new Error('a stack without a server');
+  const [engine, node] = await Promise.all([processes.startSearchd(), processes.startRedis()]);
   const store = `store: { kind: standalone, nodes: ["${node.host}:${node.port}"], deadline: 1s }\n    maxEntryBytes: 2MiB`;
   const all: Services[] = [];
   for (const version of versions) {
@@ -149,10 +145,6 @@ async function roundOf({ service: pick, beside }: Situation, services: Services,
   return { ...times, cpu, before, after: await metricsOf(service) };
 }
 
-async function metricsOf({ url }: Service): Promise<readonly Series[]> {
-  return parseMetrics(await (await fetch(`${adminUrl(url)}/metrics`)).text());
-}
-
 /** Medians of the rounds, and the garbage collections of all of them. */
 function cellsOf(rounds: readonly Round[]): string[] {
   const middle = (of: (round: Round) => number, digits: number): string => median(rounds.map(of)).toFixed(digits);
@@ -183,4 +175,79 @@ function collectionsText(rounds: readonly Round[]): string {
     return [`${kind} ${count} × ${meanMs.toFixed(2)} ms, longest below ${Number(longest) * 1000}`];
   });
   return parts.join('; ') || 'none';
+}
+
+const [MISS_ROUNDS, MISS_SECONDS, MISSES_PER_SECOND] = [2, 3, 50];
+
+interface Rate {
+  readonly paths: readonly string[];
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly leadSeconds?: number;
+}
+
+/** Upper bounds that no price reaches and no other search has. */
+function missesOf(target: string, count: number): readonly string[] {
+  const first = randomInt(1_000_000_000, 2_000_000_000);
+  return Array.from({ length: count }, (_, at) => `${target}&filter=price:..${first + at}`);
+}
+
+/** An open loop of a process of its own, on the processor of the client. @throws when a request failed */
+async function driven({ folder, cores }: Generator, { url }: Server, { paths, ...rate }: Rate) {
+  const place = { folder, cores: { generator: `${cores.client}` }, signal: AbortSignal.timeout(60_000) };
+  const plan: HttpPlan = { replicas: [url], paths, pace: { kind: 'rate', ...rate }, patienceMs: 5000 };
+  const result = await httpDriven(place, plan);
+  if (servedShare(result) < 1 || result.servedMs === undefined) throw new Error(`${url}: ${outcomeText(result)}`);
+  return result.servedMs;
+}
+
+type Way = (paths: readonly string[]) => Promise<Readonly<Record<'p50' | 'p99' | 'cpuMs', number>>>;
+
+/** Rows of a table: each service, node:http with the engine adapter, and the adapter without a server. */
+async function missCells(
+  services: ReadonlyMap<string, Service>,
+  origin: Server,
+  { target, generator }: { readonly target: string; readonly generator: Generator },
+): Promise<readonly (readonly string[])[]> {
+  const throughHttp =
+    (server: Server): Way =>
+    async (paths) => {
+      const before = processorTime(server);
+      const times = await driven(generator, server, { paths, perSecond: MISSES_PER_SECOND, seconds: MISS_SECONDS });
+      return { ...times, cpuMs: (processorTime(server) - before) / paths.length };
+    };
+  const ways = [...services].map(([name, service]) => ({ name, way: throughHttp(service) }));
+  ways.push({ name: 'node:http + engine', way: throughHttp(origin) });
+  const [first] = services.values();
+  if (first !== undefined) ways.push({ name: 'the adapter alone', way: await adapterOf(first) });
+  const measured = await inTurns(ways, 1 + MISS_ROUNDS, ({ way }) =>
+    way(missesOf(target, MISSES_PER_SECOND * MISS_SECONDS)),
+  );
+  const rows = measured.map(({ variant, runs }) => {
+    // The first round warms up.
+    const middle = (of: 'p50' | 'p99' | 'cpuMs'): string => median(runs.slice(1).map((run) => run[of])).toFixed(2);
+    return [variant.name, middle('p50'), middle('p99'), middle('cpuMs')];
+  });
+  return [[`miss, ${MISSES_PER_SECOND}/s`, 'p50 ms', 'p99', 'CPU ms'], ...rows];
+}
+
+/** Runs in this process, which has nothing else to do. */
+async function adapterOf(service: Service): Promise<Way> {
+  const [settings] = service.settings.domains;
+  if (settings === undefined) throw new Error('a service without a domain');
+  const quiet = { clock: systemClock, random: Math.random, observe: () => {} };
+  const [engine] = await createAdapters(settings.engine, searchDomainOf(settings), quiet);
+  if (engine === undefined) throw new Error('a domain without an engine');
+  const prepared = preparedBy(service);
+  return async (paths) => {
+    const us = createHistogram();
+    const before = process.cpuUsage();
+    const send = async (n: number, dueMs: number): Promise<void> => {
+      await engine.search(prepared(paths[n] ?? '').request, AbortSignal.timeout(5000));
+      us.record(Math.max(1, Math.round((performance.now() - dueMs) * 1000)));
+    };
+    await openLoop({ ratePerSecond: MISSES_PER_SECOND, maxRequests: paths.length, send }).ended;
+    const { user, system } = process.cpuUsage(before);
+    return { ...timesOf(us), cpuMs: (user + system) / 1000 / paths.length };
+  };
 }

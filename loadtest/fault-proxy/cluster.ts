@@ -5,7 +5,6 @@ import type { FaultProxy, ProxyOptions } from './relay.ts';
 
 export type ProxiedCluster<P extends FaultProxy> = Awaited<ReturnType<typeof startProxiedCluster<P>>>;
 
-/** One shard of a cluster behind proxies. */
 export type ProxiedNode<P extends FaultProxy> = ProxiedCluster<P>['shards'][number];
 
 interface ProxiedClusterOptions<P extends FaultProxy> {
@@ -21,35 +20,27 @@ const MASTERS = 3;
  * proxies' ports; their bus talks directly.
  */
 export async function startProxiedCluster<P extends FaultProxy>({ flavour, startProxy }: ProxiedClusterOptions<P>) {
+  await using starting = new AsyncDisposableStack();
+  const freed = await freePorts(2 * MASTERS);
+  const [ports, announcedPorts] = [freed.slice(0, MASTERS), freed.slice(MASTERS)];
   const proxies: P[] = [];
-  const stopProxies = async (): Promise<void> => {
-    await Promise.all(proxies.map((proxy) => proxy.stop()));
-  };
-  try {
-    const freed = await freePorts(2 * MASTERS);
-    const ports = freed.slice(0, MASTERS);
-    const announcedPorts = freed.slice(MASTERS);
-    for (const [index, port] of ports.entries()) {
-      const target = { host: '127.0.0.1', port };
-      proxies.push(await startProxy({ target, port: announcedPorts[index] ?? 0 }));
-    }
-    const stack = await startCluster({ flavour, masters: MASTERS, ports, announcedPorts });
-    const shards: readonly { readonly node: RedisNode; readonly proxy: P }[] = proxies.flatMap((proxy, index) =>
-      stack.nodes.slice(index, index + 1).map((node) => ({ node: refusing(node, proxy), proxy })),
-    );
-    return {
-      shards,
-      /** For a configuration: the proxies' addresses. */
-      nodes: proxies.map(({ host, port }) => ({ host, port })),
-      stop: async (): Promise<void> => {
-        await stopProxies();
-        await stack.stop();
-      },
-    };
-  } catch (error) {
-    await stopProxies();
-    throw error;
+  for (const [index, port] of ports.entries()) {
+    const proxy = await startProxy({ target: { host: '127.0.0.1', port }, port: announcedPorts[index] ?? 0 });
+    starting.defer(proxy.stop);
+    proxies.push(proxy);
   }
+  const stack = await startCluster({ flavour, masters: MASTERS, ports, announcedPorts });
+  starting.defer(stack.stop);
+  const started = starting.move();
+  const shards: readonly { readonly node: RedisNode; readonly proxy: P }[] = proxies.flatMap((proxy, index) =>
+    stack.nodes.slice(index, index + 1).map((node) => ({ node: refusing(node, proxy), proxy })),
+  );
+  return {
+    shards,
+    /** For a configuration: the proxies' addresses. */
+    nodes: proxies.map(({ host, port }) => ({ host, port })),
+    stop: () => started.disposeAsync(),
+  };
 }
 
 /**

@@ -3,7 +3,6 @@ import { createPacketFramer, createReplyReader, errorPacket, type Packet } from 
 import { type ProxyOptions, type Session, startRelay, type Wire } from './relay.ts';
 
 export type EngineProxy = Awaited<ReturnType<typeof startEngineProxy>>;
-
 export type EngineCounts = ReturnType<EngineProxy['counts']>;
 
 const MOST_DISTINCT = 200_000;
@@ -30,11 +29,11 @@ export async function startEngineProxy({
   maxWaiting = 4096,
   ...options
 }: ProxyOptions & { readonly maxWaiting?: number }) {
-  let faults = NO_ENGINE_FAULT;
+  let faults: EngineFaults = NO_ENGINE_FAULT;
   let isMaxedOut = false;
   const slots = createEngineSlots(() => faults.capacity, maxWaiting);
   const texts = new Set<string>();
-  let tally = { ...NO_COUNTS };
+  const tally = { ...NO_COUNTS };
 
   const seen = (statement: string): void => {
     if (statement.includes(PROBE)) {
@@ -45,21 +44,14 @@ export async function startEngineProxy({
     // The remaining deadline, and the marks for found words that each process makes up, do not make another text.
     if (texts.size < MOST_DISTINCT) texts.add(hash('sha1', statement.replaceAll(CALLER_SPECIFIC, ''), 'base64'));
   };
-  const refused = (): void => {
-    tally.refused += 1;
-  };
-  const unasked = (): void => {
-    tally.unasked += 1;
-  };
   const proxy = await startRelay({
     ...options,
     turnAway: () => (isMaxedOut ? errorPacket(0, 1040, 'Too many connections') : undefined),
-    createSession: (wire) => createEngineSession(wire, { faults: () => faults, slots, seen, refused, unasked }),
+    createSession: (wire) => createEngineSession(wire, { faults: () => faults, slots, seen, tally }),
   });
 
   return {
     ...proxy,
-    /** Changes the named faults. */
     set: (changed: Partial<EngineFaults>): void => {
       faults = { ...faults, ...changed };
       slots.review();
@@ -74,7 +66,7 @@ export async function startEngineProxy({
     resetCounts: (): void => {
       texts.clear();
       slots.resetCounts();
-      tally = { ...NO_COUNTS };
+      Object.assign(tally, NO_COUNTS);
     },
   };
 }
@@ -83,12 +75,8 @@ interface EngineSessionOptions {
   /** Read again at each step of each search. */
   readonly faults: () => EngineFaults;
   readonly slots: EngineSlots;
-  /** Called for each search. */
   readonly seen: (statement: string) => void;
-  /** Called for each search that gets an error or other bytes of the proxy. */
-  readonly refused: () => void;
-  /** Called for each reply that is followed by what nobody asked for. */
-  readonly unasked: () => void;
+  readonly tally: typeof NO_COUNTS;
 }
 
 /** A search between its packet and the end of its reply; a connection has one at a time. */
@@ -101,23 +89,21 @@ type Search =
 const UNASKED_AFTER_MS = 5;
 const COM_QUIT = 0x01;
 const COM_QUERY = 0x03;
-const MOST_REPLY_BYTES = 64 * 2 ** 20;
 
 /**
  * One connection of the engine proxy. Everything but searches passes unchanged. An engine does not know that its client
  * has left: a search whose client is gone still waits for its slot, runs, and holds the slot to the end.
  */
-function createEngineSession(wire: Wire, { faults, slots, seen, refused, unasked }: EngineSessionOptions): Session {
+function createEngineSession(wire: Wire, { faults, slots, seen, tally }: EngineSessionOptions): Session {
   const packetsOf = createPacketFramer();
   const repliesOf = createPacketFramer();
   let search: Search | undefined;
   let reply: Buffer[] = [];
-  let replyBytes = 0;
   let clientIsGone = false;
 
-  const refuse = (errno: number, text: string): void => {
-    refused();
-    wire.toClient(errorPacket(1, errno, text, '42000'));
+  const refuse = (bytes: Buffer): void => {
+    tally.refused += 1;
+    wire.toClient(bytes);
   };
   const free = (): void => {
     search = undefined;
@@ -132,13 +118,9 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused, unasked
     const statement = packet.payload.toString('utf8', 1);
     seen(statement);
     const { fail, answer } = faults();
-    if (answer !== undefined) {
-      refused();
-      wire.toClient(answer);
-      return;
-    }
-    if (fail !== undefined) {
-      refuse(1064, fail);
+    const refusal = answer ?? (fail === undefined ? undefined : errorPacket(1, 1064, fail, '42000'));
+    if (refusal !== undefined) {
+      refuse(refusal);
       return;
     }
     const start = (): void =>
@@ -147,7 +129,7 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused, unasked
         wire.toServer(packet.bytes);
       });
     const giveUp = slots.enter(start);
-    if (giveUp === undefined) refuse(1040, 'maxed out, dismissing client');
+    if (giveUp === undefined) refuse(errorPacket(1, 1040, 'maxed out, dismissing client', '42000'));
     else search ??= { state: 'waiting', giveUp };
   };
   const finish = (asked: { readonly sinceMs: number }): void => {
@@ -155,10 +137,9 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused, unasked
     after((faults().multiply - 1) * tookMs, () => {
       wire.toClient(Buffer.concat(reply));
       reply = [];
-      replyBytes = 0;
       const extra = faults().unasked;
       if (extra !== undefined) {
-        unasked();
+        tally.unasked += 1;
         // After the client has read the reply.
         setTimeout(() => wire.toClient(extra), UNASKED_AFTER_MS);
       }
@@ -183,8 +164,6 @@ function createEngineSession(wire: Wire, { faults, slots, seen, refused, unasked
         continue;
       }
       reply.push(packet.bytes);
-      replyBytes += packet.bytes.length;
-      if (replyBytes > MOST_REPLY_BYTES) throw new Error('a reply larger than any page');
       if (search.isLast(packet.payload)) finish(search);
     }
   };
@@ -212,29 +191,22 @@ function isSearch({ sequence, payload }: Packet): boolean {
 }
 
 /** The faults that the proxy injects into searches. They are read at each step, so a change affects running searches. */
-export interface EngineFaults {
-  /** Added to the engine's own time for each search. */
-  readonly delayMs: number;
-  /** Maximum number of searches at the engine at once; the others wait in the proxy, first in first out. */
-  readonly capacity: number;
-  /** 10: an engine ten times slower. Nine times the engine's own time is waited on top. */
-  readonly multiply: number;
-  /** Every search gets errno 1064 with this text and does not reach the engine. */
-  readonly fail: string | undefined;
-  /** Every search gets these bytes and does not reach the engine. */
-  readonly answer: Buffer | undefined;
-  /** These bytes follow every reply to a search, a moment later. */
-  readonly unasked: Buffer | undefined;
-}
+export type EngineFaults = Readonly<typeof NO_ENGINE_FAULT>;
 
 /** A proxy that only counts. */
-export const NO_ENGINE_FAULT: EngineFaults = {
+export const NO_ENGINE_FAULT = {
+  /** Added to the engine's own time for each search. */
   delayMs: 0,
+  /** Maximum number of searches at the engine at once; the others wait in the proxy, first in first out. */
   capacity: Number.POSITIVE_INFINITY,
+  /** 10: an engine ten times slower. Nine times the engine's own time is waited on top. */
   multiply: 1,
-  fail: undefined,
-  answer: undefined,
-  unasked: undefined,
+  /** Every search gets errno 1064 with this text and does not reach the engine. */
+  fail: undefined as string | undefined,
+  /** Every search gets these bytes and does not reach the engine. */
+  answer: undefined as Buffer | undefined,
+  /** These bytes follow every reply to a search, a moment later. */
+  unasked: undefined as Buffer | undefined,
 };
 
 type EngineSlots = ReturnType<typeof createEngineSlots>;

@@ -3,7 +3,6 @@ export interface Packet {
   /** 0 opens a command; a client's answer to the greeting has 1. */
   readonly sequence: number;
   readonly payload: Buffer;
-  /** The whole packet, header included. */
   readonly bytes: Buffer;
 }
 

@@ -1,5 +1,5 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { freePorts } from '../stack/process.ts';
+import { freePort } from '../stack/process.ts';
 
 /** The faults that every proxy can inject into its connections, for any protocol. */
 export type FaultProxy = Awaited<ReturnType<typeof startRelay>>;
@@ -17,14 +17,11 @@ interface RelayOptions extends ProxyOptions {
 }
 
 const HOST = '127.0.0.1';
-/** Further ones are reset after the accept. */
-const MOST_CLIENTS = 4096;
 
 /** The common part of the proxies: a listener, a pair of sockets per client, and the faults. */
 export async function startRelay(options: RelayOptions) {
   const { target, createSession, turnAway } = options;
-  const [port] = options.port === undefined ? await freePorts(1) : [options.port];
-  if (port === undefined) throw new Error('no free port');
+  const port = options.port ?? (await freePort());
   const pairs = new Set<Pair>();
   /** Clients that were turned away and whose sockets are still open. */
   const leaving = new Set<Socket>();
@@ -35,10 +32,6 @@ export async function startRelay(options: RelayOptions) {
 
   const accept = (client: Socket): void => {
     client.on('error', () => {});
-    if (pairs.size + leaving.size >= MOST_CLIENTS) {
-      resetSocket(client);
-      return;
-    }
     opened += 1;
     const farewell = turnAway?.();
     if (farewell === undefined) {
@@ -79,16 +72,13 @@ export async function startRelay(options: RelayOptions) {
     host: HOST,
     port,
     address: `${HOST}:${port}`,
-    /** Client connections open now. */
     connections: () => [...pairs].filter((pair) => pair.hasClient()).length,
-    /** Client connections accepted since the start. */
     opened: () => opened,
     /** New connections get ECONNREFUSED, as from a dead server; open ones stay. Resolves when it is so. */
     refuse: async (on: boolean): Promise<void> => {
       if (on) deafen();
       else if (listener === undefined && !stopped) await listen();
     },
-    /** Resets every open connection (RST on both sides). */
     cut,
     /** A black hole: connections are accepted and stay, nothing passes in either direction, and neither side learns of an end. */
     pause: () => hold(true),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { goProgram } from '../stack/go-program.ts';
-import { freePorts, startProcess } from '../stack/process.ts';
+import { freePort, startProcess } from '../stack/process.ts';
 import type { ProxyOptions } from './relay.ts';
 
 /** A fault for the bytes from the server to the client, with toxiproxy's own names and units. */
@@ -15,7 +15,6 @@ export type Toxic =
   | { readonly type: 'slicer'; readonly attributes: { readonly average_size: number; readonly delay: number } };
 
 export type Toxiproxy = Awaited<ReturnType<typeof startToxiproxy>>;
-/** One proxy of a toxiproxy server. */
 export type ToxicProxy = Awaited<ReturnType<Toxiproxy['proxy']>>;
 
 const HOST = '127.0.0.1';
@@ -30,7 +29,7 @@ export async function startToxiproxy() {
     // Half a minute.
     limitMs: 5 * 60_000,
   });
-  const [port] = await freePorts(1);
+  const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), 'serpcache-toxiproxy-'));
   const api = `http://${HOST}:${port}`;
   const server = await startProcess({
@@ -50,7 +49,7 @@ export async function startToxiproxy() {
   };
 
   const proxy = async ({ target }: Pick<ProxyOptions, 'target'>) => {
-    const [listen = 0] = await freePorts(1);
+    const listen = await freePort();
     const toxics = `/proxies/p${listen}/toxics`;
     const addresses = { listen: `${HOST}:${listen}`, upstream: `${target.host}:${target.port}` };
     await call('POST', '/proxies', { name: `p${listen}`, ...addresses, enabled: true });
@@ -63,7 +62,6 @@ export async function startToxiproxy() {
         await call('POST', toxics, { ...toxic, name: toxic.type, stream: 'downstream' });
         types.add(toxic.type);
       },
-      /** Removes all toxics. */
       heal: async (): Promise<void> => {
         for (const type of types) await call('DELETE', `${toxics}/${type}`, {});
         types.clear();

@@ -1,12 +1,10 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-/** The end of one request. */
 export type Reply =
   | {
       readonly kind: 'answer';
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
-      /** Size of the body. */
       readonly bytes: number;
       /** Empty when the client discards bodies. */
       readonly body: string;

@@ -54,7 +54,6 @@ export function openLoop(options: OpenLoopOptions) {
   return {
     /** Resolves when no further request is sent and each one has ended. Rejects when `send` rejects. */
     ended: run(),
-    /** Sends no further request. */
     stop: (): void => {
       isStopped = true;
     },

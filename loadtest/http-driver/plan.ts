@@ -1,3 +1,5 @@
+/** `node loadtest/http-driver/plan.ts <plan.json>`: runs the plan and prints its result as JSON. */
+import { readFileSync } from 'node:fs';
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { createClient, type Reply } from './client.ts';
 import { closedLoop, openLoop } from './loops.ts';
@@ -32,7 +34,6 @@ export type HttpDriven = Awaited<ReturnType<typeof driveHttp>>;
 /** A request of an open loop that is due beyond this waits. */
 export const MAX_IN_FLIGHT = 512;
 
-/** Runs a plan to its end. */
 export async function driveHttp({ replicas, paths, pace, patienceMs }: HttpPlan) {
   const clients = replicas.map((baseUrl) =>
     createClient({ baseUrl, patienceMs, maxConnections: Number.POSITIVE_INFINITY, discardsBodies: true }),
@@ -115,7 +116,6 @@ export function timesOf(us: RecordableHistogram) {
   };
 }
 
-/** The share of requests answered with status 200: 0–1. */
 export function servedShare({ outcomes, requests }: Pick<HttpDriven, 'outcomes' | 'requests'>): number {
   return requests === 0 ? 0 : (outcomes['200'] ?? 0) / requests;
 }
@@ -125,4 +125,9 @@ export function outcomeText({ outcomes, hung, requests }: Pick<HttpDriven, 'outc
   const names = Object.entries(outcomes).toSorted(([, a], [, b]) => b - a);
   const answered = names.map(([name, count], at) => (at === 0 ? name : `${count} of ${requests} ${name}`));
   return [...answered, ...(hung === 0 ? [] : [`${hung} of ${requests} hung`])].join(', ');
+}
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await driveHttp(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))));
+  process.exit(0);
 }

@@ -8,14 +8,7 @@ import { type StepFigures, stepFigures } from './step-figures.ts';
 export type Comparison = ReturnType<typeof compareRuns>;
 export type StepComparison = ReturnType<typeof stepComparison>;
 
-export interface FigureComparison {
-  readonly name: string;
-  readonly unit: 'perSecond' | 'ms' | 'share' | 'cores';
-  readonly now?: number;
-  readonly earlier?: number;
-  /** Now ÷ earlier; undefined where one is unknown or the earlier is 0. */
-  readonly ratio?: number;
-}
+export type FigureComparison = StepComparison['figures'][number];
 
 /** One run against one earlier run, without a statement about further runs. */
 export function compareRuns(now: RunRecord, earlier: RunRecord) {
@@ -36,12 +29,10 @@ export function compareRuns(now: RunRecord, earlier: RunRecord) {
 }
 
 function stepComparison(now: StepFigures, earlier: StepFigures) {
-  const figure = (
-    name: string,
-    unit: FigureComparison['unit'],
-    read: (step: StepFigures) => number | undefined,
-  ): FigureComparison => {
+  type Unit = 'perSecond' | 'ms' | 'share' | 'cores';
+  const figure = (name: string, unit: Unit, read: (step: StepFigures) => number | undefined) => {
     const [one, other] = [read(now), read(earlier)];
+    /** Undefined where one is unknown or the earlier is 0. */
     const ratio = one === undefined || other === undefined || other === 0 ? undefined : one / other;
     return { name, unit, now: one, earlier: other, ratio };
   };

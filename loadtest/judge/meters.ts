@@ -14,9 +14,8 @@ import {
   seriesByPart,
   seriesOf,
   sumOfKnown,
-  totalPerSecond,
 } from './series.ts';
-import { machineBusyShare } from './step-figures.ts';
+import { coresOf, machineBusyShare } from './step-figures.ts';
 
 /** Reads from the samples of a time span how full one resource was. */
 export interface Meter {
@@ -31,7 +30,6 @@ export interface Meter {
 }
 
 interface Window {
-  /** The samples of one time span, in order. */
   readonly samples: readonly Sample[];
   readonly searchesPerSecond: number;
   readonly machine: Machine;
@@ -43,38 +41,31 @@ export interface Reading {
   readonly words: string;
 }
 
-/** Every meter for the parts in the samples. */
 export function metersFor(samples: readonly Sample[]): readonly Meter[] {
   const domains = new Set(samples.flatMap(({ replicas }) => replicas.flatMap((one) => Object.keys(one.domains))));
   return [
-    { ...CORE, name: 'a core of serpcache', cause: 'a core of serpcache', read: serpcacheCore },
+    meter(CORE, 'a core of serpcache', serpcacheCore),
     ...perStore(samples, CORE, 'a core', storeCore),
-    { ...CORE, name: 'all cores of the machine', cause: 'all cores of the machine', read: machineCores },
-    ...Array.from(
-      domains,
-      (domain): Meter => ({
-        ...ENGINE,
-        name: `engine permits for ${domain}`,
-        cause: 'engine permits',
-        read: (window) => enginePermits(window, domain),
-      }),
+    meter(CORE, 'all cores of the machine', machineCores),
+    ...Array.from(domains, (domain) =>
+      meter(ENGINE, `engine permits for ${domain}`, (window) => enginePermits(window, domain), 'engine permits'),
     ),
-    { ...ENGINE, name: 'cores of searchd', cause: 'cores of searchd', read: searchdCores },
-    { ...CONNECTIONS, name: 'searches that may wait in serpcache', cause: 'searches that may wait', read: waiting },
+    meter(ENGINE, 'cores of searchd', searchdCores),
+    meter(CONNECTIONS, 'searches that may wait in serpcache', waiting, 'searches that may wait'),
     ...perStore(samples, CONNECTIONS, 'connections', storeConnections),
     ...perStore(samples, MEMORY, 'memory', storeMemory),
-    { ...MEMORY, name: 'memory of the machine', cause: 'memory of the machine', read: machineMemory },
-    { kind: 'network', name: 'the network', cause: 'the network', growsWithRate: false, read: network },
-    { kind: 'disk', name: 'the busiest disk', cause: 'the disk', growsWithRate: true, read: disk },
-    { kind: 'limiter', name: 'a limiter of packets', cause: 'a limiter', growsWithRate: false, read: limiter },
-    {
-      kind: 'generator',
-      name: 'processors of the generator',
-      cause: 'the generator',
-      growsWithRate: true,
-      read: generator,
-    },
+    meter(MEMORY, 'memory of the machine', machineMemory),
+    meter({ kind: 'network', growsWithRate: false }, 'the network', network),
+    meter({ kind: 'disk', growsWithRate: true }, 'the busiest disk', disk, 'the disk'),
+    meter({ kind: 'limiter', growsWithRate: false }, 'a limiter of packets', limiter, 'a limiter'),
+    meter({ kind: 'generator', growsWithRate: true }, 'processors of the generator', generator, 'the generator'),
   ];
+}
+
+type Sort = Pick<Meter, 'kind' | 'growsWithRate'>;
+
+function meter(sort: Sort, name: string, read: Meter['read'], cause = name): Meter {
+  return { ...sort, name, cause, read };
 }
 
 const CORE = { kind: 'core', growsWithRate: true } as const;
@@ -87,25 +78,20 @@ type NodesOf = (sample: Sample) => readonly StoreSample[];
 /** One meter for each store: `goods-1` and `goods-2` are the store of goods, whose nodes are enlarged together. */
 function perStore(
   samples: readonly Sample[],
-  sort: Pick<Meter, 'kind' | 'growsWithRate'>,
+  sort: Sort,
   what: string,
   read: (window: Window, nodes: NodesOf) => Reading | undefined,
 ): readonly Meter[] {
   const domainOf = ({ name }: StoreSample): string => name.replace(/-\d+$/, '');
   const domains = new Set(samples.flatMap(({ stores }) => stores.map(domainOf)));
-  return Array.from(domains, (domain) => ({
-    ...sort,
-    name: `${what} of the store of ${domain}`,
-    cause: `${what} of a store`,
-    read: (window) => read(window, ({ stores }) => stores.filter((node) => domainOf(node) === domain)),
-  }));
+  return Array.from(domains, (domain) => {
+    const nodes: NodesOf = ({ stores }) => stores.filter((node) => domainOf(node) === domain);
+    return meter(sort, `${what} of the store of ${domain}`, (window) => read(window, nodes), `${what} of a store`);
+  });
 }
 
 function fullest<T extends { readonly share: number }>(readings: readonly T[]): T | undefined {
-  return readings.reduce<T | undefined>(
-    (most, one) => (most === undefined || one.share > most.share ? one : most),
-    undefined,
-  );
+  return readings.toSorted((one, other) => other.share - one.share)[0];
 }
 
 /**
@@ -131,14 +117,11 @@ function serpcacheCore({ samples }: Window): Reading | undefined {
 }
 
 function storeCore({ samples }: Window, nodes: NodesOf): Reading | undefined {
-  const found = Array.from(
-    seriesByPart(samples, nodes, ({ cpuSeconds }) => cpuSeconds),
-    ([name, series]) => ({
-      name,
-      share: perSecond(series),
-    }),
-  );
-  const most = fullest(found.flatMap(({ name, share }) => (share === undefined ? [] : [{ name, share }])));
+  const found = [...seriesByPart(samples, nodes, ({ cpuSeconds }) => cpuSeconds)].flatMap(([name, series]) => {
+    const share = perSecond(series);
+    return share === undefined ? [] : [{ name, share }];
+  });
+  const most = fullest(found);
   return most && { share: most.share, words: `${coresText(most.share)} of 1 core (${most.name})` };
 }
 
@@ -150,11 +133,7 @@ function machineCores({ samples, machine }: Window): Reading | undefined {
   const share = machineBusyShare(samples);
   if (share === undefined) return undefined;
   const k6 = processCores(samples, 'k6');
-  const ours = totalPerSecond(
-    samples,
-    ({ processes }) => processes,
-    ({ cpuSeconds }) => cpuSeconds,
-  );
+  const ours = coresOf(samples, /^/);
   const others = share * machine.cores - (ours ?? 0);
   const words = [
     `${coresText(share * machine.cores)} of ${coreCount(machine.cores)}`,

@@ -34,10 +34,6 @@ function measured(step: StepSummary, searchesPerSecond: number, samples: readonl
     totalPerSecond(samples, ({ replicas }) => replicas, read);
   const perNode = (read: (node: Sample['stores'][number]) => number): number | undefined =>
     totalPerSecond(samples, ({ stores }) => stores, read);
-  const cores = (names: RegExp): number | undefined => {
-    const partsOf = ({ processes }: Sample) => processes.filter(({ name }) => names.test(name));
-    return totalPerSecond(samples, partsOf, ({ cpuSeconds }) => cpuSeconds);
-  };
   const last = (read: (sample: Sample) => number | undefined): number | undefined =>
     seriesOf(samples, read).at(-1)?.value;
   const maxLevel = (read: (domain: DomainSample) => number | undefined): number | undefined =>
@@ -57,12 +53,18 @@ function measured(step: StepSummary, searchesPerSecond: number, samples: readonl
       perReplica(overDomains(({ storeCommands }) => sumOfKnown(Object.values(storeCommands)))),
     storeBytes: last(({ stores }) => sumOfKnown(stores.map(({ usedBytes }) => usedBytes))),
     serviceBytes: last(({ replicas }) => sumOfKnown(replicas.map(({ residentBytes }) => residentBytes))),
-    serviceCores: perReplica(({ cpuSeconds }) => cpuSeconds) ?? cores(/^serpcache(-\d+)?$/),
+    serviceCores: perReplica(({ cpuSeconds }) => cpuSeconds) ?? coresOf(samples, /^serpcache(-\d+)?$/),
     storeCores: perNode(({ cpuSeconds }) => cpuSeconds),
-    engineCores: cores(/^searchd$/),
-    generatorCores: cores(/^k6$/),
+    engineCores: coresOf(samples, /^searchd$/),
+    generatorCores: coresOf(samples, /^k6$/),
     machineBusyShare: machineBusyShare(samples),
   };
+}
+
+/** All processes with such a name together. */
+export function coresOf(samples: readonly Sample[], names: RegExp): number | undefined {
+  const partsOf = ({ processes }: Sample) => processes.filter(({ name }) => names.test(name));
+  return totalPerSecond(samples, partsOf, ({ cpuSeconds }) => cpuSeconds);
 }
 
 /** A share of the time that this machine had: without the time that other guests of the hardware took. */

@@ -12,7 +12,7 @@ import { CALM_LIMITS, type StepWish } from './kit/step.ts';
 const { maxErrorRate, abortErrorRate, shedsAllowed } = CALM_LIMITS;
 const SIZES = [1, 5, 10, 25, 50];
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'batch',
   purpose: 'The same searches a second in batches of 1 to 50: what a batch saves, and what it keeps waiting.',
   slowSeconds: 1,
@@ -57,5 +57,4 @@ function sendBatch({ baseUrl, step, iteration, number, ask, shedsAllowed, isSamp
   checkPage(item?.['body'], sampled);
 }
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -11,7 +11,7 @@ confirmFlush(__ENV, readTarget(__ENV, true));
 /** With a cold cache the engine may refuse, but honestly. */
 const COLD_LIMITS = { maxErrorRate: 0.001, abortErrorRate: 0.5, shedsAllowed: true };
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'cold-start',
   purpose: 'Everything flushed for good, then x1 at once without a ramp: how long until it is warm.',
   isCold: true,
@@ -51,5 +51,4 @@ function flushAll(run: RunContext): void {
   sleep(SETTLE_SECONDS);
 }
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -2,7 +2,7 @@ import { drilled } from './kit/drill.ts';
 import { drillSteps } from './kit/drill-plan.ts';
 import { script } from './kit/script.ts';
 
-const load = script({
+export const { options, setup, watch, operate, teardown, handleSummary, search } = script({
   ...drilled('flush-survival', '1-5-25-100'),
   purpose: 'A staged flush of one domain under steady load, at x1 and at x3: who is refused, and how soon it is over.',
   steps: ({ baseRps, stepSeconds }) =>
@@ -19,5 +19,4 @@ const load = script({
     ),
 });
 
-export const { options, setup, watch, operate, teardown, handleSummary } = load;
-export default load.search;
+export default search;

@@ -2,7 +2,7 @@ import { drilled } from './kit/drill.ts';
 import { drillSteps } from './kit/drill-plan.ts';
 import { script } from './kit/script.ts';
 
-const load = script({
+export const { options, setup, watch, operate, teardown, handleSummary, search } = script({
   ...drilled('full-loss', 'full-loss'),
   purpose: 'The whole cache of one domain lost at once under steady load: how deep it goes, and how soon it is over.',
   steps: ({ baseRps, stepSeconds }) =>
@@ -16,5 +16,4 @@ const load = script({
     }),
 });
 
-export const { options, setup, watch, operate, teardown, handleSummary } = load;
-export default load.search;
+export default search;

@@ -2,7 +2,7 @@ import { LONG_TAIL_MIX } from './kit/queries.ts';
 import { script } from './kit/script.ts';
 import { ladder } from './kit/step.ts';
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'overload',
   purpose: 'Past saturation, with 45 % of the searches new: where it gives, and whether it refuses honestly there.',
   mix: LONG_TAIL_MIX,
@@ -18,5 +18,4 @@ const load = script({
     }),
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

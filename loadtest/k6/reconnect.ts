@@ -17,7 +17,7 @@ const STEPS = [
   { name: 'every-one', title: 'each request has a connection of its own' },
 ];
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'reconnect',
   purpose:
     'The same rate over connections closed more and more often. Published of another site: 60 to 190 ms where they are kept, 600 ms with every fifth closed, more than a second with each.',
@@ -40,5 +40,4 @@ const load = script({
   },
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -3,7 +3,7 @@ import { script } from './kit/script.ts';
 /** More users do not raise the rate: with 16 the answers queue already. */
 const VUS = 32;
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'saturation',
   purpose: 'Warm searches in a closed loop, as fast as they are answered: x1 is an eighth of what goes.',
   baseRps: 1,
@@ -16,5 +16,4 @@ const load = script({
   ],
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -1,6 +1,6 @@
 import { script } from './kit/script.ts';
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'smoke',
   purpose: 'A few searches a second, every answer looked at: is it there, and does it do what it says?',
   baseRps: 20,
@@ -19,5 +19,4 @@ const load = script({
   ],
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -4,7 +4,7 @@ import { CALM_LIMITS } from './kit/step.ts';
 
 const QUARTERS = ['first', 'second', 'third', 'last'] as const;
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'soak',
   purpose: 'x2 for a long time, in four equal quarters: whether latency or memory drift from one to the next.',
   steps: ({ baseRps, stepSeconds }) => {
@@ -25,5 +25,4 @@ const load = script({
   },
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -3,7 +3,7 @@ import { CALM_LIMITS } from './kit/step.ts';
 
 const SPIKE_LIMITS = { maxErrorRate: 0.001, abortErrorRate: 0.5, shedsAllowed: true };
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'spike',
   purpose: 'x1, then x5 at once without a ramp, then x1 again: whether the spike is honest, and leaves nothing behind.',
   slowSeconds: 0.5,
@@ -19,5 +19,4 @@ const load = script({
   },
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -1,7 +1,7 @@
 import { script } from './kit/script.ts';
 import { ladder } from './kit/step.ts';
 
-const load = script({
+export const { options, setup, watch, handleSummary, search } = script({
   name: 'x-load',
   purpose: 'x1 to x5 of the base rate, warm: the last multiplier that holds, and what fills up on the way.',
   steps: ({ baseRps, stepSeconds }) => {
@@ -19,5 +19,4 @@ const load = script({
   },
 });
 
-export const { options, setup, watch, handleSummary } = load;
-export default load.search;
+export default search;

@@ -11,10 +11,9 @@ import {
   inReverse,
   nameAt,
   opened,
-  pingOnce,
+  overConnection,
   repeated,
   replicaIsUp,
-  sent,
   writing,
 } from './doctor-provoke.ts';
 
@@ -35,7 +34,6 @@ const SLOW_STORE = ['service-store-deadline', 'network-rtt', 'network-jitter', '
 const LOST_ENGINE = ['service-permits-queue', 'engine-latency'];
 const RATE_LIMITED = [...SLOW_STORE, 'network-qdisc-burst', 'network-limiter-full'];
 
-/** In the order in which they are provoked. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'no-limit': {
     title: 'maxmemory 0',
@@ -65,7 +63,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     title: 'a client that connects for each command, 80 times a second',
     expects: ['store-connection-churn', 'pattern-reconnects'],
     at: ({ goods }) => goods[1].address,
-    begin: async ({ goods }) => repeated(12, async () => pingOnce(goods[1])),
+    begin: async ({ goods }) => repeated(12, () => goods[1].command('PING')),
   },
   'many-connections': {
     title: 'one client with 1,100 connections',
@@ -85,7 +83,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       return inReverse(
         restore,
         release,
-        repeated(300, () => pingOnce(node)),
+        repeated(300, () => node.command('PING')),
       );
     },
   },
@@ -168,18 +166,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     expects: ['service-refused-entries'],
     at: () => 'jobs',
     begin: async ({ jobs }) => {
-      const socket = await opened(jobs);
-      const end = repeated(400, async () => {
-        const [, names] = (await jobs.command('SCAN', 0, 'MATCH', 'sc1:jobs:{*', 'COUNT', 1000)) as [string, string[]];
+      const end = overConnection(jobs, 400, async (client) => {
+        const [, names] = await client.scan(0, 'MATCH', 'sc1:jobs:{*', 'COUNT', 1000);
         const entries = names.filter((name) => /^sc1:jobs:\{[\w-]{22}\}$/.test(name));
-        await sent(
-          socket,
-          entries.map((name) => ['SET', name, 'damaged', 'KEEPTTL']),
-        );
+        await client.pipeline(entries.map((name) => ['set', name, 'damaged', 'KEEPTTL'])).exec();
       });
       return async () => {
         await end();
-        socket.destroy();
         // Those that no search has replaced yet would be refused for some time.
         const [, names] = (await jobs.command('SCAN', 0, 'MATCH', 'sc1:jobs:{*', 'COUNT', 5000)) as [string, string[]];
         await jobs.command('UNLINK', 'other:none', ...names);
@@ -309,7 +302,6 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-/** Two faults at once. */
 export const PAIRS: readonly (readonly [string, string])[] = [
   ['limiter', 'reconnects'],
   ['big-key', 'no-limit'],

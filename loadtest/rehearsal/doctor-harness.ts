@@ -2,32 +2,20 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Report } from '../../src/operations/doctor/report.ts';
-import { createDnsNames, type DnsNames } from '../fault-proxy/dns-names.ts';
-import { type LabNamespace, namespacesProblem, startNamespace } from '../labs/kit/namespace.ts';
+import { createDnsNames } from '../fault-proxy/dns-names.ts';
+import { namespacesProblem, startNamespace } from '../labs/kit/namespace.ts';
 import { installParts } from '../stack/parts.ts';
 import { freePorts } from '../stack/process.ts';
 import { linkUp, startCluster, startStandalone, until } from '../stack/redis.ts';
 import { type RedisNode, startRedisNode } from '../stack/redis-node.ts';
 import { declarationOf, startService } from '../stack/service.ts';
-import { type RunningSearchd, sampleGoods, startSearchd } from '../stack/sphinx.ts';
+import { sampleGoods, startSearchd } from '../stack/sphinx.ts';
 import { queriesOf } from '../traffic/queries.ts';
 import { startLoad } from './load.ts';
 
-/** The patients: three domains on three stores, one search engine, one service under load. */
-export interface Patients {
-  /** Three masters of a Redis cluster: the store of `goods`. */
-  readonly goods: readonly [RedisNode, RedisNode, RedisNode];
-  /** A Valkey server with a replica: the store of `jobs`, configured by a name. */
-  readonly jobs: RedisNode;
-  readonly jobsReplica: RedisNode;
-  readonly names: DnsNames;
-  /** A Redis server behind a virtual network: the store of `cars`. */
-  readonly cars: RedisNode;
-  readonly wire: LabNamespace;
-  readonly searchd: RunningSearchd;
-}
-
 export type DoctorHarness = Awaited<ReturnType<typeof startDoctorHarness>>;
+/** Three domains on three stores, one search engine, one service under load. */
+export type Patients = DoctorHarness['patients'];
 
 const DOCUMENTS = 2000;
 const TEXTS = 800;
@@ -103,10 +91,10 @@ export async function startDoctorHarness(say: (text: string) => void) {
     },
   });
   parts.defer(service.stop);
-  const patients: Patients = { goods: nodes as Patients['goods'], names, searchd, ...stores };
   const started = parts.move();
   return {
-    patients,
+    /** `goods`: three masters of a Redis cluster. */
+    patients: { goods: nodes as [RedisNode, RedisNode, RedisNode], names, searchd, ...stores },
     directory,
     env: service.env,
     /** Repeated searches of the three domains in turn. */
@@ -128,6 +116,7 @@ export async function startDoctorHarness(say: (text: string) => void) {
   };
 }
 
+/** `jobs`: a Valkey server with a replica, configured by a name; `cars`: a Redis server behind a virtual network. */
 async function startJobsAndCars(directory: string, parts: AsyncDisposableStack) {
   const [jobsPort = 0, replicaPort = 0, carsPort = 0] = await freePorts(3);
   const started = async (options: Parameters<typeof startRedisNode>[0]): Promise<RedisNode> => {

@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Report } from '../../src/operations/doctor/report.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 import { systemPath } from '../labs/kit/programs.ts';
 import { linkUp, until } from '../stack/redis.ts';
 import type { RedisNode } from '../stack/redis-node.ts';
@@ -44,47 +46,16 @@ export function inReverse(...ends: readonly (() => unknown)[]): () => Promise<vo
   };
 }
 
-interface Address {
-  readonly host: string;
-  readonly port: number;
-}
-
-export function opened({ host, port }: Address): Promise<Socket> {
+export async function opened({ host, port }: HostPort): Promise<Socket> {
   const socket = connect({ host, port });
   socket.on('error', () => undefined);
-  return new Promise((resolve) => {
-    socket.once('connect', () => resolve(socket));
-    socket.once('close', () => resolve(socket));
-  });
-}
-
-/** Writes, and waits until enough has come back, at most `limitMs`. */
-async function asked(
-  socket: Socket,
-  text: string,
-  isEnough: (part: Buffer) => boolean,
-  limitMs: number,
-): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const look = (part: Buffer): void => {
-    if (isEnough(part)) resolve();
-  };
-  socket.on('data', look);
-  socket.write(text);
-  await Promise.race([promise, sleep(limitMs)]);
-  socket.off('data', look);
-}
-
-/** Connects, asks once, and leaves. */
-export async function pingOnce(node: Address): Promise<void> {
-  const socket = await opened(node);
-  await asked(socket, 'PING\r\n', () => true, 500);
-  socket.destroy();
+  await once(socket, 'connect').catch(() => undefined);
+  return socket;
 }
 
 /** Opens connections and keeps them. @param says sent by each at first @returns their end */
 export async function held(
-  node: Address,
+  node: HostPort,
   count: number,
   says = 'PING\r\n',
   reads = true,
@@ -103,17 +74,9 @@ export async function held(
 }
 
 /** Pipelines of GETs of one name over one connection, as fast as they are answered. */
-export function flooded(node: Address, name: string): () => Promise<void> {
-  const command = `GET ${name}\r\n`.repeat(50);
-  return repeated(5, async () => {
-    const socket = await opened(node);
-    const untilMs = performance.now() + 5000;
-    while (performance.now() < untilMs && !socket.destroyed) {
-      await asked(socket, command, () => true, 200);
-      await sleep(8);
-    }
-    socket.destroy();
-  });
+export function flooded(node: RedisNode, name: string): () => Promise<void> {
+  const commands = Array.from({ length: 50 }, () => ['get', name]);
+  return overConnection(node, 8, (client) => client.pipeline(commands).exec());
 }
 
 /** A free name whose slot the node owns. */
@@ -133,11 +96,26 @@ local from = now()
 while now() - from < tonumber(ARGV[1]) do end
 return 1`;
 
+type Client = Parameters<Parameters<RedisNode['onConnection']>[0]>[0];
+
 /** Repeats the work over one connection. @returns its end */
-function overConnection(node: Address, pauseMs: number, work: (socket: Socket) => Promise<void>): () => Promise<void> {
-  const connection = opened(node);
-  const end = repeated(pauseMs, async () => work(await connection));
-  return inReverse(async () => (await connection).destroy(), end);
+export function overConnection(
+  node: RedisNode,
+  pauseMs: number,
+  work: (client: Client) => Promise<unknown>,
+): () => Promise<void> {
+  const over = Promise.withResolvers<void>();
+  const working = node.onConnection(async (client) => {
+    const end = repeated(pauseMs, () => work(client));
+    await over.promise;
+    await end();
+  });
+  // A server that refuses is often the fault itself.
+  const ended = working.catch(() => undefined);
+  return async () => {
+    over.resolve();
+    await ended;
+  };
 }
 
 interface Writing {
@@ -151,39 +129,14 @@ interface Writing {
 let written = 0;
 
 /** Writes values that expire in ten minutes, again and again over one connection. */
-export function writing(node: Address, { count, bytes, pauseMs, name }: Writing): () => Promise<void> {
-  return overConnection(node, pauseMs, async (socket) => {
+export function writing(node: RedisNode, { count, bytes, pauseMs, name }: Writing): () => Promise<void> {
+  return overConnection(node, pauseMs, (client) => {
     const commands = Array.from({ length: count }, () => {
       written += 1;
-      return ['SET', name ?? `other:${written}`, 'x'.repeat(bytes), 'EX', '600'];
+      return ['set', name ?? `other:${written}`, 'x'.repeat(bytes), 'EX', '600'];
     });
-    await sent(socket, commands);
+    return client.pipeline(commands).exec();
   });
-}
-
-/** Reads a value of that size again and again over one connection. */
-function reading(node: Address, name: string, bytes: number, pauseMs: number): () => Promise<void> {
-  return overConnection(node, pauseMs, async (socket) => {
-    let received = 0;
-    const isWhole = (part: Buffer): boolean => {
-      received += part.length;
-      return received >= bytes;
-    };
-    await asked(socket, `GET ${name}\r\n`, isWhole, 1000);
-  });
-}
-
-/** Sends commands with one-line replies in one write, and waits for the replies, at most a second. */
-export async function sent(socket: Socket, commands: readonly (readonly string[])[]): Promise<void> {
-  let lines = 0;
-  const isWhole = (part: Buffer): boolean => {
-    lines += part.toString('latin1').split('\n').length - 1;
-    return lines >= commands.length;
-  };
-  const text = commands.map(
-    (words) => `*${words.length}\r\n${words.map((word) => `$${Buffer.byteLength(word)}\r\n${word}\r\n`).join('')}`,
-  );
-  await asked(socket, text.join(''), isWhole, 1000);
 }
 
 export async function connectedClients(node: RedisNode): Promise<number> {
@@ -211,7 +164,7 @@ export async function farLimiter({ patients, directory, env, examine }: DoctorHa
   const end = inReverse(
     () => cars.command('DEL', 'other:far'),
     () => wire.shape('replies', undefined),
-    ...Array.from({ length: 4 }, () => reading(cars, 'other:far', VALUE_BYTES, 100)),
+    ...Array.from({ length: 4 }, () => overConnection(cars, 100, (client) => client.get('other:far'))),
   );
   try {
     const alone = await examine();

@@ -78,7 +78,6 @@ export function firstIndex({ indexes: [first] }: StackPlan): StackPlan['indexes'
   return first;
 }
 
-/** Searches of the first domain. */
 export async function queriesFor(plan: StackPlan, repeated: number): Promise<Queries> {
   const documents: Document[] = [];
   for await (const one of documentsOf(firstIndex(plan).domain, plan.corpora)) {
@@ -146,7 +145,6 @@ export function isOver({ state }: Journal): boolean {
   return state.kind === 'over';
 }
 
-/** The last stage has begun. */
 export function atLastStage({ plan, marks }: Journal): boolean {
   return marks.some((mark) => mark.kind === 'stage' && mark.stage === plan.stages.length - 1);
 }

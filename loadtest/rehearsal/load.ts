@@ -23,7 +23,6 @@ export interface Answered {
 
 const PATIENCE_MS = 5000;
 const KEPT = 60_000;
-/** The load ends by itself after this time. */
 const MAX_LOAD_MS = 20 * 60_000;
 
 /** Repeated searches in an open loop, sent to the replicas in turn. @param exponent of their Zipf distribution */
@@ -54,7 +53,6 @@ export function startLoad({ replicas, queries, domain }: Asked, ratePerSecond: n
   const load = {
     /** The latest answers, in the order in which they came. */
     answers: answers as readonly Answered[],
-    /** Called with each answer. */
     onAnswer: (_: Answered): void => undefined,
     /** The largest lateness of the generator among the latest requests. */
     lagMs: (): number => Math.max(0, ...loop.lagMs().slice(-1000)),
@@ -81,7 +79,6 @@ export function isHit({ result }: Pick<Answered, 'result'>): boolean {
   return result === 'hit-l1' || result === 'hit-l2';
 }
 
-/** The ids of the results of a page. */
 export function idsIn(body: string): readonly string[] {
   if (body === '') return [];
   const { results = [] } = JSON.parse(body) as { readonly results?: readonly { readonly id: string }[] };
@@ -112,7 +109,6 @@ interface Planted {
 
 export type Probe = ReturnType<typeof createProbe>;
 
-/** Sends single searches to one replica, beside the load. */
 export function createProbe({ replicas, domain, queries }: Asked) {
   const clients = clientsOf(replicas, 8);
   const all = [...replicas.keys()];

@@ -41,7 +41,6 @@ export function withShortenedRules(plan: StackPlan, factor: number): StackPlan {
   return { ...plan, prometheus: { ...prometheus, ruleFiles } };
 }
 
-/** A fault, and the alert that it must cause. */
 interface Provocation {
   readonly alert: string;
   /** `after goods-1 was paused` */
@@ -52,17 +51,7 @@ interface Provocation {
   readonly begin: () => Promise<() => Promise<unknown>>;
 }
 
-export interface Provoked {
-  readonly alert: string;
-  readonly after: string;
-  /** From the fault. */
-  readonly firedSeconds: number | undefined;
-  readonly summary: string;
-  /** Other alerts that fired meanwhile. */
-  readonly beside: readonly string[];
-  /** From the end of the fault. Windows of a minute keep some alerts after it, while the next fault begins. */
-  readonly clearedSeconds: Promise<number | undefined>;
-}
+export type Provoked = Awaited<ReturnType<typeof provoke>>;
 
 interface Provoking {
   readonly plan: StackPlan;
@@ -119,8 +108,8 @@ const POLL_MS = 500;
 const FIRE_LIMIT_MS = 60_000;
 const CLEAR_LIMIT_MS = 120_000;
 
-/** Begins the fault, waits for its alert, and ends it. */
-export async function provoke(prometheus: PrometheusClient, provocation: Provocation): Promise<Provoked> {
+/** Begins the fault, waits for its alert, and ends it. Seconds are from the fault, and from its end. */
+export async function provoke(prometheus: PrometheusClient, provocation: Provocation) {
   const { alert, after, begin } = provocation;
   const firing = async (isOwn: boolean): Promise<readonly Alert[]> =>
     (await prometheus.alerts()).filter(
@@ -139,7 +128,9 @@ export async function provoke(prometheus: PrometheusClient, provocation: Provoca
   } finally {
     await end();
   }
+  /** Other alerts that fired meanwhile. */
   const beside = namesOf(await firing(false)).filter((name) => !before.includes(name));
+  // Windows of a minute keep some alerts after the fault, while the next one begins.
   const clearedSeconds = secondsUntil(CLEAR_LIMIT_MS, async () => (await firing(true)).length === 0);
   // It is awaited later, and may reject before that.
   clearedSeconds.catch(() => undefined);

@@ -19,16 +19,9 @@ export interface Answer extends Asked {
   readonly fault?: string;
 }
 
-interface Summary {
-  readonly lines: readonly string[];
-  readonly text: string;
-  readonly isMet: boolean;
-}
-
 /** Rates over this time have several scrapes of the local stack. */
 const RATE_INTERVAL = '30s';
 const STEP_SECONDS = 5;
-/** Queries at once. */
 const AT_ONCE = 4;
 
 /** Every query of every dashboard, for all domains and processes. */
@@ -85,7 +78,7 @@ function hasNumber({ values }: Series): boolean {
 }
 
 /** A line per panel; each query without data is named. An empty answer with a declared reason counts as met. */
-export function summaryOf(answers: readonly Answer[], what: string): Summary {
+export function summaryOf(answers: readonly Answer[], what: string) {
   const lines: string[] = [];
   for (const [group, ofGroup] of Map.groupBy(answers, (answer) => answer.group)) {
     if (group !== '') lines.push(group);

@@ -17,12 +17,10 @@ export interface Scenario<Parts> {
 export type Scenarios<Parts> = Readonly<Record<string, Scenario<Parts>>>;
 
 /** A measured value beside its target. */
-export interface Figure {
-  readonly what: string;
-  readonly value: string;
-  readonly target: string;
-  readonly met: boolean;
-}
+export type Figure = readonly [what: string, value: string, target: string, isMet: boolean];
+
+/** The figures of a rehearsal, by the title of their scenario, in the order in which they were measured. */
+export type Figures = readonly (readonly [scenario: string, ...Figure])[];
 
 /** Between two scenarios, so that the effects of one are not measured by the next. */
 const REST_MS = 5000;
@@ -40,40 +38,32 @@ export function chosenScenarios<Parts>(scenarios: Scenarios<Parts>, only: string
   return Object.fromEntries(Object.entries(scenarios).filter(([name]) => names.has(name)));
 }
 
-/** The figures of a rehearsal, in the order in which they were measured. */
-export interface Results {
-  readonly table: string;
-  readonly figures: readonly (Figure & { readonly scenario: string })[];
-  /** `failed` when one figure missed its target. */
-  readonly exitCode: number;
-}
-
 /** Runs the scenarios one after the other. @throws when one of them cannot be carried out */
-export async function runScenarios<Parts>(scenarios: Scenarios<Parts>, parts: Parts): Promise<Results> {
-  const figures: (Figure & { readonly scenario: string })[] = [];
+export async function runScenarios<Parts>(scenarios: Scenarios<Parts>, parts: Parts) {
+  const figures: (readonly [scenario: string, ...Figure])[] = [];
   for (const [name, { title, run }] of Object.entries(scenarios)) {
     console.log(`\n${name}`);
     for (const figure of await run(parts)) {
-      const { what, value, target, met } = figure;
-      say(`${what}: ${value} (${target}: ${met ? 'yes' : 'NO'})`);
-      figures.push({ scenario: title, ...figure });
+      const [what, value, target, isMet] = figure;
+      say(`${what}: ${value} (${target}: ${isMet ? 'yes' : 'NO'})`);
+      figures.push([title, ...figure]);
     }
     await sleep(REST_MS);
   }
-  const rows = figures.map((one) => [one.scenario, one.what, one.value, one.target, one.met ? 'yes' : 'NO']);
+  const rows = figures.map(([scenario, what, value, target, isMet]) => {
+    return [scenario, what, value, target, isMet ? 'yes' : 'NO'];
+  });
   return {
     table: columns(rows, ['scenario', 'figure', 'measured', 'target', 'met']),
     figures,
-    exitCode: figures.every(({ met }) => met) ? EXIT.passed : EXIT.failed,
+    /** `failed` when one figure missed its target. */
+    exitCode: figures.every(([, , , , isMet]) => isMet) ? EXIT.passed : EXIT.failed,
   };
 }
 
 /** The figures as a section of a page: a table for each scenario. */
-export function findingOf(
-  { figures }: Pick<Results, 'figures'>,
-  about: Pick<Finding, 'title' | 'sentence' | 'notes'>,
-): Finding {
-  const missed = figures.filter(({ met }) => !met).length;
+export function findingOf(figures: Figures, about: Pick<Finding, 'title' | 'sentence' | 'notes'>): Finding {
+  const missed = figures.filter(([, , , , isMet]) => !isMet).length;
   const claims: readonly Claim[] = [
     { text: 'figures that missed their target', figure: missed, unit: 'count', atMost: 0, isRequired: true },
     { text: 'figures', figure: figures.length, unit: 'count' },
@@ -85,10 +75,10 @@ export function findingOf(
     claims,
     verdict: verdictOf(claims),
     ...about,
-    tables: [...Map.groupBy(figures, ({ scenario }) => scenario)].map(([title, own]) => ({
+    tables: [...Map.groupBy(figures, ([scenario]) => scenario)].map(([title, own]) => ({
       title,
       columns,
-      rows: own.map(({ what, value, target, met }) => ({ name: what, values: [value, target, met ? 'yes' : 'no'] })),
+      rows: own.map(([, name, value, target, isMet]) => ({ name, values: [value, target, isMet ? 'yes' : 'no'] })),
     })),
     charts: [],
   };

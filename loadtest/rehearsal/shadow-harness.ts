@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AdminClient } from '../../src/commands/admin-client.ts';
 import type { Moved, ShadowStatus, ShadowSummary, Stopped } from '../../src/operations/shadow/shadow.ts';
-import { startTcpProxy, type TcpProxy } from '../fault-proxy/tcp-proxy.ts';
+import { startTcpProxy } from '../fault-proxy/tcp-proxy.ts';
 import { closedLoop } from '../http-driver/loops.ts';
 import type { ReplicaPlan, StackPlan } from '../stack/plan.ts';
 import { waitUntil } from '../stack/process.ts';
@@ -14,12 +14,10 @@ import { firstIndex, queriesFor, readFreePlan, replicaAt, replicaOf } from './ha
 import { createProbe, idsIn, type Load, type Probe } from './load.ts';
 import { say } from './rehearse.ts';
 
-/** The parts that every scenario uses. */
 export interface ShadowRehearsal {
   readonly harness: ShadowHarness;
   readonly load: Load;
   readonly probe: Probe;
-  /** Process ids of the replicas. */
   readonly pids: readonly number[];
   /** Results that pages of the load show. */
   readonly shownIds: ReadonlySet<string>;
@@ -49,12 +47,11 @@ export async function startShadowHarness(checkout?: string) {
   say('candidate: a valkey cluster of 3');
   const candidate = await startCluster({ flavour: 'valkey', masters: 3 });
   parts.defer(candidate.stop);
-  const controls: TcpProxy[] = [];
-  for (let at = 0; at < REPLICAS; at += 1) {
+  const controls = await Array.fromAsync({ length: REPLICAS }, async () => {
     const proxy = await startTcpProxy({ target: { host: '127.0.0.1', port: read.control.port } });
     parts.defer(proxy.stop);
-    controls.push(proxy);
-  }
+    return proxy;
+  });
   parts.defer(() => down(read));
   mkdirSync(read.folder, { recursive: true });
   const plan: StackPlan = {
@@ -151,7 +148,6 @@ function operatorOf(admin: AdminClient, domain: string) {
       });
       return nodes;
     },
-    /** The name of a page in a store, and its bucket. */
     explain: (q: string, limit: number) =>
       admin.get<{ readonly storeName: string; readonly bucket: number }>('/admin/explain', {
         query: Object.entries({ domain, q, limit: String(limit) }),
@@ -159,7 +155,6 @@ function operatorOf(admin: AdminClient, domain: string) {
   };
 }
 
-/** One node during an erasure. */
 interface Erased {
   readonly node: string;
   readonly removed: number;
@@ -180,7 +175,6 @@ export async function warmPrimary(harness: ShadowHarness): Promise<ReadonlySet<s
   return ids;
 }
 
-/** The criteria of a verdict, a line each. */
 export function sayCriteria(verdict: ShadowStatus['verdict']): void {
   for (const { what, met } of verdict?.criteria ?? []) say(`${met === 'yes' ? 'met' : met}: ${what}`);
 }

@@ -9,10 +9,10 @@ import { CHECKOUT } from './harness.ts';
 import { createProbe, type Load, startLoad } from './load.ts';
 import {
   chosenScenarios,
+  type Figures,
   findingOf,
   originHere,
   publishMeasured,
-  type Results,
   runScenarios,
   type Scenario,
   type Scenarios,
@@ -29,12 +29,12 @@ const WARM_MS = 5000;
 const EXPONENT = 0.7;
 
 const SCENARIOS: Scenarios<ShadowRehearsal> = {
-  'warm-up': warmUp,
-  unnoticed,
-  lying,
-  laggard,
-  'cut-over': cutOverAndBack,
-  killed: killedAfterCommit,
+  'warm-up': { title: 'warm-up', run: warmUp },
+  unnoticed: { title: 'not noticed', run: unnoticed },
+  lying: { title: 'lying candidate', run: lying },
+  laggard: { title: 'a process behind', run: laggard },
+  'cut-over': { title: 'cut-over and back', run: cutOverAndBack },
+  killed: { title: 'candidate killed after the commit', run: killedAfterCommit },
 };
 
 const PROGRAM: Program = {
@@ -76,12 +76,12 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   const results = await runScenarios({ ...scenarios, whole }, { harness, load, probe, pids, shownIds });
   say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst lately`);
   console.log(`\n${results.table}`);
-  if (publish) publishMeasured(findingAt(results, rate), 'npm run shadow:rehearsal', origin, PAGE);
+  if (publish) publishMeasured(findingAt(results.figures, rate), 'npm run shadow:rehearsal', origin, PAGE);
   return results.exitCode;
 }
 
-function findingAt(results: Results, rate: number): ReturnType<typeof findingOf> {
-  return findingOf(results, {
+function findingAt(figures: Figures, rate: number): ReturnType<typeof findingOf> {
+  return findingOf(figures, {
     title: 'The rehearsal: warm-up, verdict, cut-over and faults',
     sentence: 'Users notice neither the copies nor the cut-over, whatever the candidate does.',
     notes: [

@@ -18,7 +18,6 @@ interface Watched {
   readonly pids: readonly number[];
 }
 
-/** Watches the load until the work is done. */
 export async function windowDuring<T>(
   { load, pids }: Watched,
   work: () => Promise<T>,
@@ -68,17 +67,14 @@ export function worstSecond({ fromMs, answers }: Pick<Window, 'fromMs' | 'answer
 }
 
 /** Windows without and with a shadow, in turns, so that a drift of the machine is in both. */
-export interface Compared {
-  readonly off: readonly Window[];
-  readonly on: readonly Window[];
-}
+export type Compared = Awaited<ReturnType<typeof compareInTurns>>;
 
 /** Off, on, on, off, off, on, on, off …: each pair is measured side by side, and neither always comes first. */
 export async function compareInTurns(
   watched: Watched,
   { pairs, windowMs, settleMs }: { readonly pairs: number; readonly windowMs: number; readonly settleMs: number },
   turn: (isOn: boolean) => Promise<void>,
-): Promise<Compared> {
+) {
   const found = { off: [] as Window[], on: [] as Window[] };
   let isOn: boolean | undefined;
   for (let pair = 0; pair < pairs; pair += 1) {
@@ -92,17 +88,11 @@ export async function compareInTurns(
   return found;
 }
 
-/** Relative: 0.05 is 5 % more. */
-export interface Added {
-  readonly offMs: number;
-  readonly onMs: number;
-  readonly added: number;
-  /** The difference between one half of the windows without a shadow and the other half: the noise of the run. */
-  readonly noise: number;
-}
-
-/** The p99 with the shadow against the p99 without it, each over all windows of its kind. */
-export function addedP99({ off, on }: Compared): Added {
+/**
+ * The p99 with the shadow against the p99 without it, each over all windows of its kind. Relative: 0.05 is 5 % more.
+ * `noise`: the difference between one half of the windows without a shadow and the other half.
+ */
+export function addedP99({ off, on }: Compared) {
   const pooled = (windows: readonly Window[]): number => p99Of(windows.flatMap(({ answers }) => answers));
   const [offMs, onMs] = [pooled(off), pooled(on)];
   const half = (rest: number): number => pooled(off.filter((_, at) => at % 2 === rest));

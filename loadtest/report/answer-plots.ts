@@ -31,12 +31,7 @@ function cornersOf(steps: readonly Step[]): (readonly [atMs: number, rate: numbe
     const endedMs = before === undefined ? 0 : holdOf(before)[1] * 1000;
     return [
       // The rate is 0 in a break.
-      ...(startMs > endedMs
-        ? ([
-            [endedMs, 0],
-            [startMs, 0],
-          ] as const)
-        : []),
+      ...(startMs > endedMs ? [endedMs, startMs] : []).map((atMs) => [atMs, 0] as const),
       [startMs, before === undefined ? 0 : plannedRate(before)],
       [holdsMs, rate],
       [holdsMs + step.holdSeconds * 1000, rate],
@@ -90,16 +85,12 @@ export const OUTCOME_LAYERS: readonly OutcomeLayer[] = [
   { name: 'unanswered or strange', style: 'unanswered', outcomes: ['unanswered', 'rejected', 'unknown'] },
 ];
 
-/** The outcomes without a page. */
 export const PAGELESS_LAYERS = OUTCOME_LAYERS.slice(OUTCOME_LAYERS.findIndex(({ name }) => name === 'shed'));
 
 type Counts = Readonly<Partial<Record<SeenOutcome, number>>>;
 
 export function countOf(counts: Counts, { outcomes }: OutcomeLayer): number {
-  return outcomes.reduce((sum, outcome) => {
-    const count = counts[outcome];
-    return sum + (count !== undefined && Number.isFinite(count) && count > 0 ? count : 0);
-  }, 0);
+  return sum(outcomes.map((outcome) => counts[outcome] ?? 0));
 }
 
 /** Searches a second by outcome as stacked areas, each with its figure of the whole run. */
@@ -128,7 +119,6 @@ function listed(areas: readonly Required<StackArea>[]): string {
   return areas.map(({ name, figure }) => `${name} ${figure}`).join(', ');
 }
 
-/** Searches a second by outcome, as their clients saw them. */
 export function outcomePlot(context: PlotContext, id: string): Panel {
   const { runs, all, areas } = stackOf(context, OUTCOME_LAYERS);
   const named = areas((count) => `${countText(count)} (${percentText(count / all)})`);

@@ -43,10 +43,6 @@ export function plotContext(record: RunRecord, judged: Judged): PlotContext {
   return { record, judged, timeline, columnMs: timeline.toMs / COLUMNS };
 }
 
-function runPlots(context: PlotContext): readonly Panel[] {
-  return Object.entries(PLOTS).map(([name, plot]) => plot(context, `plot-${name}`));
-}
-
 export function runPlot(context: PlotContext, name: PlotName): Panel {
   return PLOTS[name](context, `plot-${name}`);
 }
@@ -61,12 +57,11 @@ export function overTime(context: PlotContext): TreeElement {
     'Over time',
     plotKey(context, annotations),
     backdrop({ id: BACKDROP, x: timeScale(spanOf(context.timeline)), ...annotations }),
-    runPlots(context).map((plot) => panelFigure(plot, BACKDROP)),
+    Object.entries(PLOTS).map(([name, plot]) => panelFigure(plot(context, `plot-${name}`), BACKDROP)),
     eventTable(context.record),
   );
 }
 
-/** Explains the plots and the duration of their points. */
 function plotKey(context: PlotContext, annotations: Annotations): TreeElement {
   const signs = signsUsed(context.record, annotations);
   return h('div')(
@@ -88,7 +83,6 @@ function pointsText({ timeline, columnMs }: PlotContext): string {
 /** Rows in the page: a drill with a guard that trips again and again writes many more events. */
 const MAX_ROWS = 200;
 
-/** Actions of an operator, or of the script as an operator. */
 function eventTable({ events, summary }: RunRecord): Child {
   const inOrder = events.toSorted((a, b) => a.atMs - b.atMs);
   const { shown, left } = ends(inOrder, MAX_ROWS);

@@ -16,14 +16,15 @@ import {
   durationText,
   percentText,
   perSecondText,
+  timesText,
+  UNKNOWN,
   utcText,
 } from '../../src/report/format.ts';
 import { type Child, h, type TreeElement } from '../../src/report/tree.ts';
-import type { Comparison } from '../judge/compare.ts';
+import type { Comparison, FigureComparison, StepComparison } from '../judge/compare.ts';
 import type { Judged } from '../judge/judge.ts';
 import type { BaseRate, Machine, RunRecord } from '../judge/record.ts';
 import type { Recovery } from '../judge/recovery.ts';
-import { comparisonSection } from './comparison-section.ts';
 import { overTime, plotContext } from './over-time.ts';
 import { checksSection, publishedLadder, resourceTable, stepTables } from './tables.ts';
 import { kneeWords, recoveryFigures, verdictWords } from './words.ts';
@@ -125,7 +126,6 @@ function machineWords({ cores, memoryBytes, system, generatorCpus, serviceCpus }
   ];
 }
 
-/** The results in a few sentences. */
 function conclusions(record: RunRecord, judged: Judged): TreeElement {
   const { bottleneck, verdict } = judged;
   const knee = kneeWords(judged);
@@ -196,3 +196,59 @@ export const LOAD_STYLE = `
 @media print{.sideways thead th{font-size:7pt}.sideways td.number{white-space:nowrap}.sideways td.words{min-width:0}.sideways .title{display:none}.was{font-size:6.5pt}}
 pre.command{margin:.4rem 0;padding:.5rem .7rem;background:var(--raised);border:1px solid var(--line);border-radius:.3rem;white-space:pre-wrap;overflow-wrap:anywhere}
 `;
+
+const TEXTS: Readonly<Record<FigureComparison['unit'], (value: number | undefined) => string>> = {
+  perSecond: perSecondText,
+  ms: durationText,
+  share: percentText,
+  cores: (cores) => (cores === undefined ? UNKNOWN : `${amountText(cores)}\u00a0cores`),
+};
+
+/** Smaller changes are shown by the two figures alone. */
+const MIN_CHANGE = 0.05;
+
+/** This run beside an earlier one: the other differences, then a table with a row for each step. */
+function comparisonSection({ earlier, notes, steps, words }: Comparison): TreeElement {
+  const names = [...new Set(steps.flatMap(({ figures }) => figures.map(({ name }) => name)))];
+  const unlike = steps.filter(({ isComparable }) => !isComparable).length;
+  return reportSection(
+    'comparison',
+    'Beside an earlier run',
+    h('p')('Earlier: ', h('code')(said(earlier)), '. ', said(words)),
+    bullets(notes.map(said)),
+    table<StepComparison>({
+      caption: 'Each step now, and what it was then',
+      narrow: 'sideways',
+      columns: [
+        { title: 'Step', cell: stepCell },
+        ...names.map(
+          (name): TableColumn<StepComparison> => ({
+            title: /^p[0-9]/.test(name) ? name : `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`,
+            isNumber: true,
+            cell: ({ figures }) => figureCell(figures.find((one) => one.name === name)),
+          }),
+        ),
+      ],
+      rows: steps,
+      none: 'The two have no step of the same name.',
+    }),
+    unlike === 0
+      ? undefined
+      : note(`${countText(unlike)} of the steps cannot be compared: their rates differ, or one of them was not run.`),
+  );
+}
+
+function stepCell({ name, isComparable }: StepComparison): Child {
+  return [said(name), isComparable ? undefined : h('span', { class: 'soft title was' })('not comparable')];
+}
+
+function figureCell(figure: FigureComparison | undefined): Child {
+  if (figure === undefined) return undefined;
+  const text = TEXTS[figure.unit];
+  const was = figure.earlier === undefined ? 'not known then' : `was ${text(figure.earlier)}`;
+  const { unit, ratio } = figure;
+  // Two shares can be compared without their ratio.
+  const hasTimes = unit !== 'share' && ratio !== undefined && Math.abs(ratio - 1) >= MIN_CHANGE;
+  const times = hasTimes ? h('span', { class: 'was' })(`now ${timesText(ratio)}`) : undefined;
+  return [text(figure.now), h('span', { class: 'soft was' })(was), times];
+}

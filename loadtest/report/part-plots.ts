@@ -34,7 +34,6 @@ export function engineRatePlot(context: PlotContext, id: string): Panel {
   });
 }
 
-/** Permits in use and their limits. */
 export function enginePermitsPlot(context: PlotContext, id: string): Panel {
   const level = (read: (domain: DomainSample) => number | undefined, combine: 'worst' | 'middle') => {
     const total = ([, after]: SamplePair) => sumOfKnown(after.replicas.map(overDomains(read)));
@@ -66,19 +65,17 @@ export function enginePermitsPlot(context: PlotContext, id: string): Panel {
 
 /** The domain with the highest share of its own ceiling, which the sum of all domains does not show. */
 function fullestDomain({ record }: PlotContext): string | undefined {
-  let fullest: { readonly share: number; readonly words: string } | undefined;
-  for (const { replicas } of record.samples) {
-    for (const domain of new Set(replicas.flatMap(({ domains }) => Object.keys(domains)))) {
-      const own = replicas.map(({ domains }) => domains[domain]);
-      const inFlight = sumOfKnown(own.map((one) => one?.engineInFlight));
-      const ceiling = sumOfKnown(own.map((one) => one?.engineCeiling));
-      if (inFlight === undefined || ceiling === undefined || ceiling <= 0) continue;
-      const share = inFlight / ceiling;
-      if (fullest !== undefined && share <= fullest.share) continue;
-      fullest = { share, words: `${domain}, ${countText(inFlight)} of ${countText(ceiling)} permits` };
-    }
-  }
-  return fullest?.words;
+  const all = record.samples.flatMap(({ replicas }) => {
+    const domains = new Set(replicas.flatMap((replica) => Object.keys(replica.domains)));
+    return Array.from(domains, (domain) => {
+      const own = replicas.map((replica) => replica.domains[domain]);
+      const inFlight = sumOfKnown(own.map((one) => one?.engineInFlight)) ?? 0;
+      const ceiling = sumOfKnown(own.map((one) => one?.engineCeiling)) ?? 0;
+      return { domain, inFlight, ceiling, share: inFlight / ceiling };
+    });
+  });
+  const [fullest] = all.filter(({ ceiling }) => ceiling > 0).toSorted((one, other) => other.share - one.share);
+  return fullest && `${fullest.domain}, ${countText(fullest.inFlight)} of ${countText(fullest.ceiling)} permits`;
 }
 
 /** Outcomes of store commands that were not answered in time. */
@@ -117,7 +114,6 @@ export function storePlot(context: PlotContext, id: string): Panel {
 
 const SERVICE = /^serpcache/;
 
-/** Memory of the service and of its stores. */
 export function memoryPlot(context: PlotContext, id: string): Panel {
   const level = (read: (sample: Sample) => readonly (number | undefined)[]) =>
     curveOver(context, context.timeline.samples, ([, after]) => sumOfKnown(read(after)), 'worst');
@@ -152,7 +148,6 @@ function inUnits(runs: readonly PointRun[], unit: number): readonly PointRun[] {
 
 type WithCpu = Pick<ReplicaSample, 'name' | 'cpuSeconds'>;
 
-/** Processor use by part, and of the whole machine. */
 export function processorPlot(context: PlotContext, id: string): Panel {
   const { cores } = context.record.machine;
   const processes = (names: RegExp) => (sample: Sample) => sample.processes.filter(({ name }) => names.test(name));

@@ -25,7 +25,6 @@ interface LinePlotOptions extends Omit<Parameters<typeof plotPanel>[1], 'words' 
   readonly missing: string;
 }
 
-/** A plot of lines over the time of the run. */
 export function linePlot({ timeline }: PlotContext, options: LinePlotOptions): Panel {
   const { title, tickText } = options;
   const series = options.series

@@ -9,7 +9,6 @@ import { CLIENT_FIGURES, PART_FIGURES, type StepFigure } from './tables.ts';
 import { kneeWords, recoveryFigures, resultWords, verdictWords } from './words.ts';
 
 interface RunTextOptions extends ReportOptions {
-  /** The path of the page. */
   readonly reportFile?: string;
 }
 

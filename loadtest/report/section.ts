@@ -18,7 +18,6 @@ import { CLIENT_FIGURES, PART_FIGURES, publishedWords, type StepFigure } from '.
 import { runOfThinned, type ThinnedRun, thinRun } from './thin-run.ts';
 import { kneeWords, recoveryFigures, resultWords } from './words.ts';
 
-/** The published plots of each script. */
 const SHOWN_PLOTS: Readonly<Record<string, readonly PlotName[]>> = {
   'x-load': ['rate', 'latency', 'processors'],
   'flush-survival': ['outcomes', 'permits', 'latency'],

@@ -37,7 +37,6 @@ export const CLIENT_FIGURES = {
   hits: { title: 'Hit ratio', text: ({ summary }) => percentText(summary.hitRatio) },
 } as const satisfies Readonly<Record<string, StepFigure>>;
 
-/** The load of the parts. */
 export const PART_FIGURES = {
   engine: { title: 'Engine calls', text: (step) => (isRun(step) ? perSecondText(step.engineCallsPerSecond) : UNKNOWN) },
   amplification: { title: 'Per search', text: (step) => (isRun(step) ? timesText(step.amplification) : UNKNOWN) },
@@ -120,7 +119,6 @@ function resultCell({ summary }: StepFigures, verdict: Verdict): Child {
   return [resultMark(summary.result, verdict), why];
 }
 
-/** The use of every resource, fullest first. */
 export function resourceTable({ resources, steps, bottleneck }: Judged): TreeElement {
   const { unmeasured } = bottleneck;
   return reportSection(

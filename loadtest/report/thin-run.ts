@@ -7,7 +7,6 @@ import type { Sample } from '../sample/sample.ts';
 /** A run as it is published: `run.json` without the members that no table and no plot of a page needs. */
 export interface ThinnedRun {
   readonly version: 1;
-  /** The script. */
   readonly name: string;
   readonly command: string;
   readonly commit: string;

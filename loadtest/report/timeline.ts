@@ -5,7 +5,6 @@ import type { Sample } from '../sample/sample.ts';
 /** Counters mean something only between two samples; levels are those of the second one. */
 export type SamplePair = readonly [before: Sample, after: Sample];
 
-/** A run in order of time: the data of all its plots. */
 export type Timeline = ReturnType<typeof timelineOf>;
 
 const SECOND_MS = 1000;

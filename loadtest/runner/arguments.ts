@@ -1,11 +1,4 @@
-import {
-  type NotRun,
-  type Option,
-  type ParsedArguments,
-  type Program,
-  parseArguments,
-  quoted,
-} from '../../src/commands/arguments.ts';
+import { type NotRun, type Option, type Program, parseArguments, quoted } from '../../src/commands/arguments.ts';
 import { readTarget } from '../k6/kit/environment.ts';
 import { columns } from '../labs/kit/print.ts';
 import { MAX_REPLICAS } from '../stack/plan.ts';
@@ -71,7 +64,11 @@ export function readArguments(argv: readonly string[], env: Env): Arguments {
     }),
   );
   const replicas = numberOf('replicas', given('replicas'), { least: 1, most: MAX_REPLICAS, whole: true }, faults) ?? 1;
-  const target = stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : localTarget(words, faults);
+  const target = stack === 'none' ? targetOf(given, env, entry?.operates === true, faults) : NO_ADDRESSES;
+  // Variables are ignored, because they may be set for other runs; an option is a mistake.
+  for (const name of stack === 'none' ? [] : ['base-url', 'admin-url']) {
+    if (words.has(name)) faults.push(`--${name} goes with --stack none: the local stack has its own`);
+  }
   const queries = given('queries');
   const prometheus = given('prometheus');
   if (prometheus !== undefined && !isPlainAddress(prometheus)) {
@@ -136,6 +133,7 @@ function numberOf(name: string, text: string | undefined, range: NumberRange, fa
 }
 
 type Addresses = Pick<RunOptions, 'baseUrls' | 'adminUrls'>;
+const NO_ADDRESSES: Addresses = { baseUrls: [], adminUrls: [] };
 
 function targetOf(
   given: (name: string) => string | undefined,
@@ -152,16 +150,8 @@ function targetOf(
     const named = (line: string): string =>
       line.replace(/^BASE_URL/, '--base-url (or BASE_URL)').replace(/^ADMIN_URL/, '--admin-url (or ADMIN_URL)');
     faults.push(...lines.map(named));
-    return { baseUrls: [], adminUrls: [] };
+    return NO_ADDRESSES;
   }
-}
-
-/** Variables are ignored, because they may be set for other runs; an option is a mistake. */
-function localTarget(words: ParsedArguments, faults: string[]): Addresses {
-  for (const name of ['base-url', 'admin-url']) {
-    if (words.has(name)) faults.push(`--${name} goes with --stack none: the local stack has its own`);
-  }
-  return { baseUrls: [], adminUrls: [] };
 }
 
 const STACKS = ['local', 'none'] as const;
@@ -246,7 +236,6 @@ export const SCRIPTS: Readonly<Record<string, ScriptEntry>> = {
   },
 };
 
-/** The help of `npm run loadtest`. */
 export const LOADTEST: Omit<Program, 'takes'> = {
   command: 'npm run loadtest --',
   usage: '<script> [options]',

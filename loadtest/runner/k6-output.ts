@@ -6,23 +6,12 @@ import { metricOf, SEEN_OUTCOMES } from '../k6/kit/outcome.ts';
 import type { ScriptSummary } from '../k6/kit/summary.ts';
 import { lastLines } from './k6-program.ts';
 
-/** The files that k6 leaves in the folder of a run. */
 export const K6_FILES = { summary: 'k6-summary.json', seconds: 'k6-seconds.ndjson', log: 'k6.log' } as const;
-
-const VERDICTS = ['passed', 'failed', 'invalid'];
 
 /** The summary that the script wrote; undefined when it is missing or not whole. */
 export async function readSummary(folder: string): Promise<ScriptSummary | undefined> {
   try {
-    const text = await readFile(join(folder, K6_FILES.summary), 'utf8');
-    const summary = JSON.parse(text) as Partial<ScriptSummary> | null;
-    const { script, steps, generator, verdict } = summary ?? {};
-    const isWhole =
-      typeof script === 'string' &&
-      Array.isArray(steps) &&
-      generator !== undefined &&
-      VERDICTS.includes(verdict?.kind ?? '');
-    return isWhole ? (summary as ScriptSummary) : undefined;
+    return JSON.parse(await readFile(join(folder, K6_FILES.summary), 'utf8')) as ScriptSummary;
   } catch {
     return undefined;
   }
@@ -30,7 +19,6 @@ export async function readSummary(folder: string): Promise<ScriptSummary | undef
 
 const TAIL_BYTES = 16 * 1024;
 
-/** The last lines of k6's log. */
 export async function logTail(folder: string): Promise<string> {
   const file = await open(join(folder, K6_FILES.log)).catch(() => undefined);
   if (file === undefined) return 'it said nothing';
@@ -115,19 +103,11 @@ function isValues(value: unknown): value is Values {
   return Array.isArray(value) && value.every((one) => Array.isArray(one) && one.every(Number.isFinite));
 }
 
-/** A script with more events than this writes one with every request by mistake. */
-const MAX_EVENTS = 5000;
-
 /** In order of time. The log is read line by line, because the log of a failing run may be large. */
 export async function eventsIn(logFile: string): Promise<readonly RunEvent[]> {
-  const events: RunEvent[] = [];
   const file = await open(logFile).catch(() => undefined);
-  if (file === undefined) return [];
-  for await (const line of file.readLines()) {
-    const event = eventIn(line);
-    if (event !== undefined && events.push(event) >= MAX_EVENTS) break;
-  }
-  return events.toSorted((one, other) => one.atMs - other.atMs);
+  const found = file === undefined ? [] : await Array.fromAsync(file.readLines(), eventIn);
+  return found.filter((event) => event !== undefined).toSorted((one, other) => one.atMs - other.atMs);
 }
 
 /** Undefined for every other line, and for an incomplete one. */

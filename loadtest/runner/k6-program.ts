@@ -111,7 +111,6 @@ const LAST_LINES = 12;
 
 export interface K6Script {
   readonly program: K6Program;
-  /** The script. */
   readonly file: string;
   readonly env: NodeJS.ProcessEnv;
 }

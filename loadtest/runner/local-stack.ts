@@ -12,7 +12,6 @@ import { readSummary } from './k6-output.ts';
 import { runSampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment } from './k6-program.ts';
 
-/** A local stack that was started for one run. */
 export type LocalStack = Awaited<ReturnType<typeof startLocalStack>>;
 
 /**
@@ -52,7 +51,6 @@ export async function startLocalStack(plan: StackPlan, pins: Pins | undefined, s
     stores: plan.clusters.flatMap(({ nodes }) => nodes.map(({ name, port }) => ({ name, host: '127.0.0.1', port }))),
     /** Processes that run at this moment, named as their parts. */
     processes: () => partsOf(plan).flatMap((part) => findOwned(part).map(({ pid }) => ({ name: part.name, pid }))),
-    /** Ends everything and removes it. */
     stop,
   };
 }
@@ -74,7 +72,6 @@ interface CalibrateOptions {
   readonly plan: StackPlan;
   readonly program: K6Program;
   readonly queries: string;
-  /** The folder of the run. */
   readonly folder: string;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;

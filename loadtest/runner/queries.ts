@@ -157,10 +157,7 @@ function shuffled<T>(list: readonly T[], random: Random): T[] {
   const result = [...list];
   for (let at = result.length - 1; at > 0; at -= 1) {
     const other = random.between(0, at);
-    const [here, there] = [result[at], result[other]];
-    if (here === undefined || there === undefined) continue;
-    result[at] = there;
-    result[other] = here;
+    [result[at], result[other]] = [result[other] as T, result[at] as T];
   }
   return result;
 }

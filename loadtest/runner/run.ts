@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
-import { copyFile, stat } from 'node:fs/promises';
+import { copyFile, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AdminClient } from '../../src/commands/admin-client.ts';
+import type { Journal } from '../../src/operations/drills/journal.ts';
 import { earlierRun } from '../judge/compare.ts';
 import { type BaseRate, CannotRun, type RunEvent, type RunRecord } from '../judge/record.ts';
 import { makeRunFolder, type RunFolder } from '../labs/kit/keep.ts';
 import { documentsOf } from '../stack/plan.ts';
+import { operatorAt } from '../stack/service.ts';
 import { type RunOptions, SCRIPTS, type ScriptEntry } from './arguments.ts';
-import { keepJournals } from './drill-journals.ts';
 import { eventsIn, K6_FILES, logTail } from './k6-output.ts';
 import { type K6Run, runSampledK6, type SampledK6 } from './k6-process.ts';
 import { type K6Program, k6Environment, k6Program, plannedMs } from './k6-program.ts';
@@ -14,7 +17,6 @@ import { calibrate, type LocalStack, type Pins, pinsHere, planLocalStack, startL
 import { writeQueries } from './queries.ts';
 
 interface RunContext {
-  /** Prints a line of progress. */
   readonly say: (text: string) => void;
   /** Aborted: k6 is interrupted, and everything that was started is taken down. */
   readonly signal: AbortSignal;
@@ -23,7 +25,6 @@ interface RunContext {
 interface Wanted {
   readonly options: RunOptions;
   readonly entry: ScriptEntry;
-  /** The script. */
   readonly file: string;
   readonly program: K6Program;
   /** Absent: the load goes to the addresses of the options. */
@@ -36,7 +37,6 @@ export interface Ran extends Wanted, SampledK6 {
   readonly folder: RunFolder;
   readonly base: BaseRate;
   readonly events: readonly RunEvent[];
-  /** The run that this one is compared with. */
   readonly against?: RunRecord;
 }
 
@@ -70,7 +70,6 @@ export async function run(options: RunOptions, context: RunContext): Promise<Ran
   }
 }
 
-/** @throws CannotRun */
 function throwIfStopped({ signal }: RunContext): void {
   if (signal.aborted) throw new CannotRun('stopped before any load was sent');
 }
@@ -130,7 +129,6 @@ async function queryFile({ options, stack }: Wanted, folder: RunFolder): Promise
   return kept;
 }
 
-/** From the options, from the script's entry, or measured. */
 async function baseRate(
   { options, entry, program, stack }: Wanted,
   folder: RunFolder,
@@ -141,4 +139,59 @@ async function baseRate(
   if (given !== undefined) return { rps: given, from: 'told' };
   if (stack === undefined) throw new CannotRun('--base-rps is missing: x1 is only measured on the local stack');
   return calibrate({ plan: stack.plan, program, queries, folder: folder.path, say, signal });
+}
+
+interface JournalsWanted extends Pick<RunContext, 'say'>, Pick<RunOptions, 'adminUrls' | 'adminToken'> {
+  readonly events: readonly RunEvent[];
+  readonly folder: string;
+  /** A drill takes its last samples after the load has ended. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 30_000;
+const POLL_MS = 500;
+const ANSWER_MS = 10_000;
+const MAX_DRILLS = 20;
+/** Samples from the millionth on, which is none: a poll for the state need not carry megabytes. */
+const WITHOUT_SAMPLES = [['samples', '1000000']] as const;
+/** The form of the service's ids: an id becomes a file name here. */
+const ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
+/** Writes `drill-<id>.json` and the drill's own report beside it. A missing one is reported and left out. */
+export async function keepJournals(wanted: JournalsWanted): Promise<void> {
+  const { events, adminUrls, adminToken, folder, say, waitMs = WAIT_MS } = wanted;
+  const ids = [...new Set(events.flatMap(({ drill }) => (drill !== undefined && ID.test(drill) ? [drill] : [])))];
+  const clients = adminUrls.map((url) => operatorAt(url, adminToken, 'loadtest'));
+  const untilMs = performance.now() + waitMs;
+  for (const id of ids.slice(0, MAX_DRILLS)) {
+    const found = await ownerOf(clients, id, untilMs);
+    if (found === undefined) {
+      say(`no process gives the journal of drill ${id}`);
+      continue;
+    }
+    await writeFile(join(folder, `drill-${id}.json`), JSON.stringify(found.journal));
+    try {
+      await writeFile(join(folder, `drill-${id}.html`), await found.client.page(`/admin/drills/${id}/report`));
+    } catch (error) {
+      say(`no report of drill ${id}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+}
+
+/** Only the process that ran the drill has its journal, so each is asked: returned when the drill is over, or when the waiting time is. */
+async function ownerOf(clients: readonly AdminClient[], id: string, untilMs: number) {
+  for (const client of clients) {
+    const look = (query: readonly (readonly [string, string])[]): Promise<Journal | undefined> =>
+      client.get<Journal>(`/admin/drills/${id}`, { query, deadlineMs: ANSWER_MS }).catch(() => undefined);
+    for (;;) {
+      const journal = await look(WITHOUT_SAMPLES);
+      if (journal === undefined) break;
+      if (journal.state.kind !== 'over' && performance.now() < untilMs) {
+        await sleep(POLL_MS);
+        continue;
+      }
+      return { client, journal: (await look([])) ?? journal };
+    }
+  }
+  return undefined;
 }

@@ -8,7 +8,6 @@ const run = promisify(execFile);
 
 /** The machine. Times are of all cores together, since boot. */
 export type HostSample = NonNullable<Awaited<ReturnType<ReturnType<typeof createHostReader>>>>;
-/** One process. */
 export type ProcessSample = NonNullable<ReturnType<typeof readProcess>>;
 
 /**
@@ -60,7 +59,6 @@ export function createHostReader(tc = 'tc') {
   };
 }
 
-/** The files from which a sample of the machine is made. */
 const HOST_FILES = {
   stat: '/proc/stat',
   meminfo: '/proc/meminfo',

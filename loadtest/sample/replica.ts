@@ -1,5 +1,4 @@
 import { parseMetrics, type Series, seriesValue } from '../k6/kit/metrics-text.ts';
-import type { DomainSample, ReplicaSample } from './sample.ts';
 
 /**
  * @param adminUrl `http://127.0.0.1:8081`; its /metrics needs no token.
@@ -8,7 +7,7 @@ import type { DomainSample, ReplicaSample } from './sample.ts';
 export function createReplicaAsker(adminUrl: string) {
   const url = new URL('metrics', adminUrl.endsWith('/') ? adminUrl : `${adminUrl}/`);
   let last: ReplicaPage | undefined;
-  return async (limitMs: number): Promise<ReplicaSample | undefined> => {
+  return async (limitMs: number) => {
     try {
       // A redirect would lead to a host that is not in the options.
       const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(limitMs) });
@@ -24,7 +23,6 @@ export function createReplicaAsker(adminUrl: string) {
   };
 }
 
-/** The /metrics of one process at one moment. */
 export interface ReplicaPage {
   readonly series: readonly Series[];
   /** Monotonic time. */
@@ -45,23 +43,27 @@ const BUSY = 'nodejs_eventloop_busy_seconds_total';
 const DELAY = 'nodejs_eventloop_delay_seconds';
 
 /** @param before the page before this one: figures of the event loop are of the time between both, and absent without it. */
-export function replicaSampleOf(name: string, page: ReplicaPage, before?: ReplicaPage): ReplicaSample {
+export function replicaSampleOf(name: string, page: ReplicaPage, before?: ReplicaPage) {
   const { series } = page;
   // A restarted process counts from 0 again.
   const earlier =
     before !== undefined && seriesValue(before.series, START) === seriesValue(series, START) ? before : undefined;
   return {
+    /** Its admin address without scheme. */
     name,
     cpuSeconds: seriesValue(series, 'process_cpu_seconds_total'),
     residentBytes: seriesValue(series, 'process_resident_memory_bytes'),
+    /** 0–1. */
     loopUtilization: earlier && busyShareOf(earlier, page),
     loopLagP99Ms: earlier && loopDelayMsOf(earlier.series, series, 0.99),
+    /** Searches that wait for something, and their maximum. */
     inFlight: seriesValue(series, 'serpcache_in_flight'),
     inFlightMax: seriesValue(series, 'serpcache_in_flight_max'),
     memoryBytes: sumOf(series, 'serpcache_tier_bytes'),
     memoryMaxBytes: sumOf(series, 'serpcache_tier_max_bytes'),
     memoryEvictions: sumOf(series, 'serpcache_tier_evictions_total'),
     domains: domainsOf(series),
+    /** By reason, all domains. */
     sheds: countsOf(series, 'serpcache_shed_total', 'reason'),
     misses: countsOf(series, 'serpcache_misses_total', 'reason'),
   };
@@ -98,12 +100,12 @@ export function loopDelayMsOf(
 }
 
 /** The domain `none` has only counts: searches that were refused before their domain was known. */
-function domainsOf(series: readonly Series[]): Readonly<Record<string, DomainSample>> {
+function domainsOf(series: readonly Series[]) {
   const ofDomain = Map.groupBy(
     series.filter((one) => one.labels['domain'] !== undefined),
     (one) => one.labels['domain'] ?? '',
   );
-  const samples = Array.from(ofDomain, ([domain, own]) => [domain, domainOf(own)] as const);
+  const samples = Array.from(ofDomain, ([domain, own]) => [domain, domainSampleOf(own)] as const);
   return Object.fromEntries(
     samples.filter(([domain, { outcomes }]) => domain !== 'none' || Object.keys(outcomes).length > 0),
   );
@@ -112,10 +114,11 @@ function domainsOf(series: readonly Series[]): Readonly<Record<string, DomainSam
 /** Calls that brought a page: with results, without, or with a part of the engine missing. All others failed. */
 const ENGINE_PAGES: readonly string[] = ['whole', 'empty', 'partial'];
 
-function domainOf(series: readonly Series[]): DomainSample {
+export function domainSampleOf(series: readonly Series[]) {
   const calls = Object.entries(countsOf(series, 'serpcache_engine_calls_total', 'outcome'));
   const sum = (counts: readonly (readonly [string, number])[]): number => counts.reduce((all, [, n]) => all + n, 0);
   return {
+    /** Requests by outcome. */
     outcomes: countsOf(series, 'serpcache_requests_total', 'outcome'),
     engineCalls: sum(calls),
     engineFailures: sum(calls.filter(([outcome]) => !ENGINE_PAGES.includes(outcome))),
@@ -124,7 +127,9 @@ function domainOf(series: readonly Series[]): DomainSample {
     engineQueued: seriesValue(series, 'serpcache_engine_permits_queued'),
     engineLimit: seriesValue(series, 'serpcache_engine_permits_limit'),
     engineCeiling: seriesValue(series, 'serpcache_engine_permits_ceiling'),
+    /** 0 closed, 1 half-open, 2 open. */
     breaker: seriesValue(series, 'serpcache_engine_breaker_state'),
+    /** 0–1: share of the keys that a drill suppresses now. */
     flushedShare: seriesValue(series, 'serpcache_control_drill_flushed_ratio'),
   };
 }

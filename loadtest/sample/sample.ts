@@ -1,4 +1,5 @@
 import type { HostSample, ProcessSample } from './host.ts';
+import type { domainSampleOf, replicaSampleOf } from './replica.ts';
 import type { StoreSample } from './store.ts';
 
 /**
@@ -18,43 +19,13 @@ export interface Sample {
   readonly host?: HostSample;
 }
 
-/** One process of serpcache, from its /metrics. */
-export interface ReplicaSample {
-  /** Its admin address without scheme. */
-  readonly name: string;
-  readonly cpuSeconds?: number;
-  readonly residentBytes?: number;
-  /** 0–1, since the previous sample, as is the delay; absent in the first one. */
-  readonly loopUtilization?: number;
-  /** The bound of the histogram's bucket that holds it. */
-  readonly loopLagP99Ms?: number;
-  /** Searches that wait for something, and their maximum. */
-  readonly inFlight?: number;
-  readonly inFlightMax?: number;
-  readonly memoryBytes?: number;
-  readonly memoryMaxBytes?: number;
-  readonly memoryEvictions?: number;
-  /** By domain. */
-  readonly domains: Readonly<Record<string, DomainSample>>;
-  /** By reason, all domains. */
-  readonly sheds: Readonly<Record<string, number>>;
-  readonly misses: Readonly<Record<string, number>>;
-}
+type WholeReplica = Omit<ReturnType<typeof replicaSampleOf>, 'domains'>;
+type WholeDomain = ReturnType<typeof domainSampleOf>;
 
-export interface DomainSample {
-  /** Requests by outcome. */
-  readonly outcomes: Readonly<Record<string, number>>;
-  readonly engineCalls: number;
-  readonly engineFailures: number;
-  /** Levels of this process. */
-  readonly engineInFlight?: number;
-  readonly engineQueued?: number;
-  readonly engineLimit?: number;
-  readonly engineCeiling?: number;
-  /** 0 closed, 1 half-open, 2 open. */
-  readonly breaker?: number;
-  /** By outcome: `ok`, `deadline`, … */
-  readonly storeCommands: Readonly<Record<string, number>>;
-  /** 0–1: share of the keys that a drill suppresses now. */
-  readonly flushedShare?: number;
-}
+export type ReplicaSample = Readonly<Partial<WholeReplica> & Pick<WholeReplica, 'name' | 'sheds' | 'misses'>> & {
+  readonly domains: Readonly<Record<string, DomainSample>>;
+};
+
+export type DomainSample = Readonly<
+  Partial<WholeDomain> & Pick<WholeDomain, 'outcomes' | 'engineCalls' | 'engineFailures' | 'storeCommands'>
+>;

@@ -1,11 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../src/runtime.ts';
+import type { HostPort } from '../../src/schema/units.ts';
 
-export interface StoreNode {
+export interface StoreNode extends HostPort {
   /** `goods-1` */
   readonly name: string;
-  readonly host: string;
-  readonly port: number;
 }
 
 /** A little under the sampling interval: a refused connection is tried again after at most two samples. */
@@ -96,7 +95,6 @@ function replyOf(received: string): 'more' | { readonly text: string | undefined
   return received.length < start + length + 2 ? 'more' : { text: received.slice(start, start + length) };
 }
 
-/** One Redis or Valkey node. */
 export type StoreSample = NonNullable<ReturnType<typeof storeSampleOf>>;
 
 /**

@@ -71,9 +71,13 @@ export const PARTS: readonly Part[] = [
   { name: 'prometheus', packages: ['prometheus'], programs: ['prometheus', 'promtool'] },
 ];
 
-/** Installs those that are missing; the installer says what it does. @throws when one of them cannot be installed */
-export function installParts(names: readonly string[]): void {
+/** Installs those that are missing; the installer says what it does. @returns whether all are there */
+export function areInstalled(names: readonly string[]): boolean {
   const installer = join(import.meta.dirname, 'install.ts');
-  const { status } = spawnSync(process.execPath, [installer, ...names], { stdio: 'inherit' });
-  if (status !== 0) throw new Error('a server of the stack cannot be installed, see above');
+  return spawnSync(process.execPath, [installer, ...names], { stdio: 'inherit' }).status === 0;
+}
+
+/** @throws when one of them cannot be installed */
+export function installParts(names: readonly string[]): void {
+  if (!areInstalled(names)) throw new Error('a server of the stack cannot be installed, see above');
 }

@@ -36,7 +36,6 @@ export interface PartPlan {
   readonly name: string;
   readonly program: string;
   readonly port: number;
-  /** Port of the admin listener, if it has one. */
   readonly adminPort?: number;
   readonly folder: string;
   readonly logFile: string;
@@ -96,10 +95,7 @@ export function readPlan(
     folder: FOLDER,
     clusters: domains.map((domain, index) => clusterOf(config, domain, FLAVOURS[index % FLAVOURS.length] ?? 'redis')),
     /** The store of control documents and counters: one small server that evicts nothing. */
-    control: {
-      ...partOf('control', 'redis-server', controlNode.port),
-      logFile: join(FOLDER, 'control', 'server.log'),
-    },
+    control: storeOf('control', 'redis', controlNode.port, join(FOLDER, 'control')),
     searchd: partOf('searchd', 'searchd', first.port),
     /** Neither server can read the other's indexes. */
     engine: first.kind,
@@ -126,6 +122,10 @@ function partOf(name: string, program: string, port: number): PartPlan {
   return { name, program, port, folder, logFile: join(folder, `${name}.log`) };
 }
 
+function storeOf(name: string, flavour: Flavour, port: number, folder: string): PartPlan {
+  return { name, program: `${flavour}-server`, port, folder, logFile: join(folder, 'server.log') };
+}
+
 const PROMETHEUS = 'prometheus';
 const PROMETHEUS_PORT = 9090;
 
@@ -137,16 +137,9 @@ function prometheusOf(env: Readonly<Record<string, string | undefined>>): Promet
 function clusterOf(config: string, { name, store }: Settings['domains'][number], flavour: Flavour) {
   if (store.kind !== 'cluster') throw new Error(`${config}: the store of ${name} is not a cluster`);
   const folder = join(FOLDER, name);
-  const nodes = store.nodes.map(({ port }, at): PartPlan => {
-    const own = join(folder, String(port));
-    return {
-      name: `${name}-${at + 1}`,
-      program: `${flavour}-server`,
-      port,
-      folder: own,
-      logFile: join(own, 'server.log'),
-    };
-  });
+  const nodes = store.nodes.map(({ port }, at) =>
+    storeOf(`${name}-${at + 1}`, flavour, port, join(folder, String(port))),
+  );
   return { domain: name, flavour, folder, nodes };
 }
 

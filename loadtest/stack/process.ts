@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { basename, join } from 'node:path';
@@ -106,16 +107,14 @@ function tail(logFile: string): string {
   }
 }
 
-/** Whether something accepts connections there. */
 export async function accepts(port: number, host = '127.0.0.1'): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
+  const socket = connect({ port, host });
+  const isOpen = await once(socket, 'connect').then(
+    () => true,
+    () => false,
+  );
+  socket.destroy();
+  return isOpen;
 }
 
 /**
@@ -134,6 +133,11 @@ export async function freePorts(count: number): Promise<number[]> {
     if ((await isFree(port)) && (await isFree(port + 10_000))) ports.push(port);
   }
   return ports;
+}
+
+export async function freePort(): Promise<number> {
+  const [port = 0] = await freePorts(1);
+  return port;
 }
 
 const givenPorts = new Set<number>();

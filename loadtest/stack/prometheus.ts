@@ -17,7 +17,6 @@ const MAX_KEPT = '512MB';
 
 const RULES = join(import.meta.dirname, '..', '..', 'deploy', 'prometheus');
 
-/** The rules of deploy/prometheus. */
 export function deployedRules(): readonly string[] {
   const names = existsSync(RULES) ? readdirSync(RULES) : [];
   return names.filter((name) => name.endsWith('.rules.yaml')).map((name) => join(RULES, name));

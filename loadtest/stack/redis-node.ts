@@ -51,6 +51,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
   const { username, password } = options.operator ?? (options.acl && ADMIN) ?? {};
   let running: RunningProcess | undefined;
 
+  /** Opens a connection, as the user with all rights, and closes it after `use`. @throws when the server refuses */
   const onConnection = async (use: (client: Redis) => Promise<unknown>): Promise<unknown> => {
     const client = new Redis({
       host,
@@ -114,6 +115,7 @@ export async function startRedisNode(options: RedisNodeOptions) {
       await start();
     },
     stop,
+    onConnection,
     command,
     commandBuffer,
   };

@@ -7,7 +7,7 @@ import { type AclUser, type Flavour, makeCertificates, type RedisNode, startRedi
 
 /** Servers on loopback, configured by deploy/redis/*-cache.conf. `stop` ends all of them and removes their files. */
 export interface RedisStack {
-  readonly nodes: readonly RedisNode[];
+  readonly nodes: readonly [RedisNode, ...RedisNode[]];
   /** PEM of the CA when the servers speak TLS. */
   readonly ca?: string;
   readonly stop: () => Promise<void>;
@@ -94,7 +94,8 @@ export async function startSentinel(options: SentinelOptions) {
       all(nodes.slice(2), async (node) => String(await node.command('INFO', 'sentinel')).includes(seen)),
     );
   });
-  return { ...stack, nodes: stack.nodes.slice(0, 2), sentinels: stack.nodes.slice(2), master };
+  const [first, ...others] = stack.nodes;
+  return { ...stack, nodes: [first, ...others.slice(0, 1)] as const, sentinels: others.slice(1), master };
 }
 
 /** Waits for all, also when one fails: `stop` must know every node that did start. */
@@ -142,7 +143,7 @@ async function together(
       return node;
     };
     await start(add, nodes);
-    return { nodes, stop, ca: tls?.ca };
+    return { nodes: nodes as unknown as RedisStack['nodes'], stop, ca: tls?.ca };
   } catch (error) {
     await stop();
     throw error;

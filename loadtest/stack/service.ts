@@ -5,7 +5,7 @@ import type { SearchDomain } from '../../src/search/domain.ts';
 import { newToken } from './plan.ts';
 import { freePorts, startProcess } from './process.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const ROOT = join(import.meta.dirname, '..', '..');
 
 interface ServiceOptions {
   readonly name: string;
@@ -14,10 +14,13 @@ interface ServiceOptions {
   readonly configuration: object;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
+  readonly nodeOptions?: readonly string[];
+  readonly checkout?: string;
 }
 
 /** A process of serpcache on free ports of loopback, with an operator. Resolves when it is ready. */
-export async function startService({ name, directory, configuration, env: more }: ServiceOptions) {
+export async function startService(options: ServiceOptions) {
+  const { name, directory, configuration, env: more, nodeOptions = [], checkout = ROOT } = options;
   const [port = 0, adminPort = 0] = await freePorts(2);
   const url = `http://127.0.0.1:${port}`;
   const configFile = join(directory, `${name}.yaml`);
@@ -28,7 +31,7 @@ export async function startService({ name, directory, configuration, env: more }
   const running = await startProcess({
     name,
     command: process.execPath,
-    args: [MAIN],
+    args: [...nodeOptions, join(checkout, 'src', 'main.ts')],
     cwd: directory,
     logFile: join(directory, `${name}.log`),
     env: { LOG_LEVEL: 'warn', ...env, ...more },
@@ -44,10 +47,10 @@ export async function startService({ name, directory, configuration, env: more }
   };
 }
 
-/** The admin API of one process, as the operator `rehearsal`. */
-export function operatorAt(adminUrl: string, token: string) {
+/** The admin API of one process. */
+export function operatorAt(adminUrl: string, token: string | undefined, operator = 'rehearsal') {
   const { signal } = new AbortController();
-  return createAdminClient({ base: new URL(adminUrl), token, operator: 'rehearsal', signal });
+  return createAdminClient({ base: new URL(adminUrl), token, operator, signal });
 }
 
 /** The declared attributes and context of a domain, as members of its configuration. */

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,7 +8,7 @@ import { promisify } from 'node:util';
 import { DEMO_DOMAINS, demoDocuments } from '../../src/catalogue/demo.ts';
 import { type SphinxSourceOptions, writeSphinxSource } from '../../src/engines/sphinx/source.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
-import { freePorts, startProcess, waitUntil } from './process.ts';
+import { freePort, startProcess, waitUntil } from './process.ts';
 
 const run = promisify(execFile);
 
@@ -78,8 +79,7 @@ const HOST = '127.0.0.1';
 export async function startSearchd(options: SearchdOptions) {
   const { directory, from, server = SPHINX } = options;
   await mkdir(directory, { recursive: true });
-  const port = 'configFile' in from ? from.port : (options.port ?? (await freePorts(1))[0]);
-  if (port === undefined) throw new Error('no free port');
+  const port = 'configFile' in from ? from.port : (options.port ?? (await freePort()));
   const source =
     'configFile' in from
       ? undefined
@@ -115,14 +115,12 @@ export async function startSearchd(options: SearchdOptions) {
     port,
     configFile,
     process: searchd,
-    /** The written source, when built from documents. */
     source,
     rotate,
     stop: () => searchd.stop(),
   };
 }
 
-/** The first documents of the demo domain `goods`. */
 export function sampleGoods(count: number): { readonly domain: SearchDomain; readonly documents: readonly Document[] } {
   const domain = DEMO_DOMAINS.find(({ name }) => name === 'goods');
   if (domain === undefined) throw new Error('the demo has no goods');
@@ -145,16 +143,12 @@ export async function buildIndexes(
 }
 
 /** Whether searchd sends its greeting. It listens some time before it can. */
-function greets(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host: HOST, timeout: 1000 });
-    const end = (answered: boolean): void => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.once('data', () => end(true));
-    for (const event of ['error', 'timeout', 'close']) socket.once(event, () => end(false));
-  });
+async function greets(port: number): Promise<boolean> {
+  const socket = connect({ port, host: HOST });
+  const greeted = once(socket, 'data', { signal: AbortSignal.timeout(1000) });
+  const isGreeted = await greeted.then(Boolean, () => false);
+  socket.destroy();
+  return isGreeted;
 }
 
 /** Count of index rotations in the log of a searchd. */

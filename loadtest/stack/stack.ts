@@ -18,7 +18,6 @@ import { startCluster } from './redis.ts';
 import { type Flavour, startRedisNode } from './redis-node.ts';
 import { MANTICORE_NEEDS, manticoreFolder, type SearchServer, SPHINX, startSearchd } from './sphinx.ts';
 
-/** Reports progress in a few words. */
 type Say = (text: string) => void;
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -52,7 +51,6 @@ export async function up(plan: StackPlan, say: Say): Promise<void> {
   await upPrometheus(plan, say);
 }
 
-/** Ends these replicas and removes their folders. */
 export async function endReplicas(replicas: readonly ReplicaPlan[]): Promise<void> {
   for (const replica of replicas) await remove([replica], replica.folder);
 }

@@ -18,6 +18,7 @@ import {
 } from '../../src/commands/arguments.ts';
 import { createClient, outcomeOf, type Reply } from '../http-driver/client.ts';
 import { closedLoop, openLoop } from '../http-driver/loops.ts';
+import { stopOnSignals } from '../stack/process.ts';
 import { queriesOf } from './queries.ts';
 import { createZipf } from './zipf.ts';
 
@@ -63,14 +64,12 @@ async function traffic(words: ParsedArguments): Promise<number> {
     return reply;
   };
 
-  const over = new AbortController();
-  const end = (): void => over.abort();
+  using stopping = stopOnSignals(() => undefined);
+  const over = AbortSignal.any([stopping.signal, AbortSignal.timeout(seconds * 1000)]);
   const say = setInterval(() => {
     console.log([...counts].map(([how, count]) => `${how} ${count}`).join('  '));
     counts.clear();
   }, SAY_MS);
-  const limit = setTimeout(end, seconds * 1000);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   try {
     const startedMs = performance.now();
     const first = await ask(repeated[0] ?? '');
@@ -79,18 +78,17 @@ async function traffic(words: ParsedArguments): Promise<number> {
     if (first.kind === 'answer' && first.status === 404)
       throw new Error(`127.0.0.1:${port} has no domain ${domain}: this is traffic for the demo catalogue`);
     console.log(`asking each of ${QUERIES} searches once, so that the cache is warm`);
-    await closedLoop(repeated, WARM_AT_ONCE, async (text) => over.signal.aborted || ask(text));
-    if (over.signal.aborted) return EXIT.passed;
+    await closedLoop(repeated, WARM_AT_ONCE, async (text) => over.aborted || ask(text));
+    if (over.aborted) return EXIT.passed;
     const tookSeconds = Math.round((performance.now() - startedMs) / 1000);
     console.log(`warm after ${tookSeconds} s; now ${rps} searches a second until Ctrl-C, ${seconds} s at most`);
     const send = (): unknown => ask(repeated[rank(Math.random)] ?? '');
     const loop = openLoop({ ratePerSecond: rps, random: Math.random, send });
-    await once(over.signal, 'abort');
+    await once(over, 'abort');
     loop.stop();
     return EXIT.passed;
   } finally {
     clearInterval(say);
-    clearTimeout(limit);
     client.close();
   }
 }

@@ -156,12 +156,6 @@ export function withSheds<Plan extends Pick<DrillPlan, 'guards'>>(plan: Plan, ma
   return { ...plan, guards };
 }
 
-export function isPlan(body: unknown): body is DrillPlan {
-  const { baselineMs, afterMs, minSearches, recovery, stages, guards }: Partial<DrillPlan> = Object(body);
-  const numbers = [baselineMs, afterMs, minSearches, recovery?.timeoutMs];
-  return numbers.every((one) => typeof one === 'number') && Array.isArray(stages) && Array.isArray(guards);
-}
-
 /** The members of a drill's journal that are read here. */
 export interface DrillJournal {
   readonly id: string;
@@ -175,11 +169,4 @@ export interface DrillJournal {
     readonly why?: string;
   }[];
   readonly verdict?: { readonly kind: Exclude<DrillEnd, 'not-started' | 'unfinished'>; readonly detail: string };
-}
-
-/** Undefined if the body is not a journal. */
-export function journalOf(body: unknown): DrillJournal | undefined {
-  const { id, reason, state, marks }: Partial<DrillJournal> = Object(body);
-  const isWhole = typeof id === 'string' && typeof reason === 'string' && typeof state?.kind === 'string';
-  return isWhole && Array.isArray(marks) ? (body as DrillJournal) : undefined;
 }

@@ -9,8 +9,6 @@ import {
   type DrillWindow,
   drillWindows,
   fitPlan,
-  isPlan,
-  journalOf,
   withSheds,
 } from './drill-plan.ts';
 import { numberOf } from './environment.ts';
@@ -91,8 +89,7 @@ function beginDrill(
   const startedAtMs = Date.now();
   const reply = admin('/admin/drills', { plan: fitted.plan, domains: [domain], reason });
   if (!reply.ok) return reply.fault;
-  const id = journalOf(reply.body)?.id;
-  if (id === undefined) return 'its journal cannot be read';
+  const { id } = reply.body as DrillJournal;
   say({ kind: 'drill-started', drill: id, text: `${planName} on ${domain}, for ${step}`, atMs: startedAtMs });
   return { id, startedAtMs };
 }
@@ -153,8 +150,7 @@ function domainOf({ domains }: RunContext, admin: Admin): string | undefined {
 function readPlan(admin: Admin, name: string): DrillPlan | string {
   const reply = admin('/admin/plans');
   if (!reply.ok) return reply.fault;
-  const plans = listOf(reply.body, 'plans');
-  const found = plans.find((plan) => memberOf(plan, 'name') === name);
-  const known = textsOf(plans, 'name').join(', ');
-  return isPlan(found) ? found : `PLAN: there is no plan ${name}; allowed: ${known}`;
+  const plans = listOf(reply.body, 'plans') as readonly (DrillPlan & { readonly name: string })[];
+  const known = plans.map((plan) => plan.name).join(', ');
+  return plans.find((plan) => plan.name === name) ?? `PLAN: there is no plan ${name}; allowed: ${known}`;
 }

@@ -2,7 +2,6 @@
 interface LoadEvent {
   readonly kind: 'drill-started' | 'drill-stage' | 'drill-ended' | 'flush' | 'note';
   readonly text: string;
-  /** The id of the drill. */
   readonly drill?: string;
   /** Wall clock; absent: now. */
   readonly atMs?: number;

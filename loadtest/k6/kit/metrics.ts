@@ -30,14 +30,12 @@ export const endedAt = new Gauge('ended_at');
 export const scriptFaults = new Counter('script_faults');
 /** Engine calls of all clients, from /metrics. */
 const engineCalls = new Counter('engine_calls');
-/** Requests that opened a connection. */
 const connectionsOpened = new Counter('connections_opened');
 /** A `codeOfEnd`, for the step of the drill. */
 export const drillEnd = new Gauge('drill_end');
 
 const byOutcome = new Map(SEEN_OUTCOMES.map((outcome) => [outcome, new Counter(metricOf(outcome))]));
 
-/** Counts one request. */
 export function countRequest({ timings }: Response): void {
   const { duration, connecting, tls_handshaking: securing } = timings;
   searchDuration.add(duration + connecting + securing);

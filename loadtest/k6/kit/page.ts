@@ -2,7 +2,6 @@ import { canonicalText } from '../../../src/search/canonical.ts';
 import type { Reply } from './outcome.ts';
 import type { Ask } from './queries.ts';
 
-/** The checks of an answer. */
 export const CHECK_NAMES = {
   /** The number of failures is judged by the limits of the step. */
   answered: 'answered with a page, or refused honestly',

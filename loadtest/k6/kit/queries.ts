@@ -46,7 +46,6 @@ export function readMix(env: Env, defaults: Mix): Mix {
   };
 }
 
-/** One search, ready to be sent. */
 export interface Ask {
   readonly domain?: string;
   readonly q: string;
@@ -102,7 +101,6 @@ export function createAsker({ queries, mix, words }: AskerOptions): (n: number) 
   };
 }
 
-/** The path and query string of a search. */
 export function targetOf({ domain, q, page, parameters }: Ask): string {
   const named = domain === undefined ? '' : `domain=${encodeURIComponent(domain)}&`;
   const paged = page === 1 ? '' : `&page=${page}`;

@@ -45,7 +45,6 @@ export function parseQueries(text: string): readonly Query[] {
   return queries;
 }
 
-/** The search of a line, or its fault. */
 function readLine(line: string): Query | string {
   // The replacement character that a decoder writes for invalid bytes.
   if (line.includes('\ufffd')) return 'it is not UTF-8';

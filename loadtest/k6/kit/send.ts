@@ -25,7 +25,6 @@ const CHECKS = {
   [CHECK_NAMES.cacheStatus]: (reply: Reply) => reply.status !== 200 || parses(reply.headers['Cache-Status']),
 };
 
-/** Asks for one page and counts the result. */
 export function sendSearch(baseUrl: string, ask: Ask, { shedsAllowed, isSampled, headers }: Sending): void {
   const params = headers === undefined ? (isSampled ? READ : QUIET) : paramsOf(isSampled ? 'text' : 'none', headers);
   const answer = http.get(baseUrl + targetOf(ask), params);
@@ -51,7 +50,6 @@ function parses(field: string | undefined): boolean {
   return isRight;
 }
 
-/** Checks the parsed body of one page. */
 export function checkPage(body: unknown, ask: Ask): void {
   const page = pageOf(body);
   check(null, {

@@ -5,13 +5,11 @@
 export interface Step {
   /** `x3`, `steady`, `recovery`: letters, digits and dashes. */
   readonly name: string;
-  /** For people: what happens in the step. */
   readonly title: string;
   /** Since the start of the run. The ramp comes first, then the rate holds. */
   readonly startSeconds: number;
   readonly rampSeconds: number;
   readonly holdSeconds: number;
-  /** Requests a second while the rate holds. */
   readonly ratePerSecond: number;
   /** 1 unless the requests are batches. */
   readonly searchesPerRequest: number;
@@ -34,7 +32,6 @@ export interface StepLimits {
   readonly minHitRatio?: number;
   /** An honest shed (503, Retry-After, problem+json) is no error in this step. */
   readonly shedsAllowed: boolean;
-  /** A drill runs in this step and has to pass. */
   readonly drillPasses?: true;
 }
 

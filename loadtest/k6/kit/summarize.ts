@@ -31,15 +31,12 @@ interface SummaryOptions extends Pick<ScriptSummary, 'script' | 'purpose' | 'bas
   /** Number of virtual users that send no load. Each has one iteration. */
   readonly beside: number;
   readonly isEndless: boolean;
-  /** Share of the answers whose bodies are checked. */
   readonly sample: number;
-  /** The path of the query file. */
   readonly queryFile: string;
   readonly queryCount: number;
   readonly vusOf: (segment: Segment) => number;
 }
 
-/** The summary of a run, from the metrics of k6. */
 export function summaryOf(options: SummaryOptions): ScriptSummary {
   const { k6, begun, script, purpose, target, mix, baseRps, isEndless, vusOf } = options;
   const { startedAtMs, setUpMs, seed, domains } = begun;

@@ -46,9 +46,7 @@ export interface StepSummary {
   readonly dishonest: number;
   /** Engine calls of all processes, from /metrics; undefined if no process answered. */
   readonly engineCalls?: number;
-  /** Requests that opened a connection. */
   readonly connectionsOpened?: number;
-  /** The end of the step's drill. */
   readonly drill?: DrillEnd;
   /** Requests that were due and that the generator could not begin. */
   readonly dropped: number;

@@ -33,7 +33,6 @@ export function kneeOf(steps: readonly StepSummary[]): Knee | undefined {
   return { held, broke };
 }
 
-/** The rungs above the first that broke. */
 export function beyondKnee(steps: readonly StepSummary[]): readonly StepSummary[] {
   const rungs = rungsOf(steps);
   const broke = rungs.findIndex(({ result }) => result === 'broke');

@@ -126,7 +126,6 @@ function brokeWords({ step, broken }: StepSummary): string {
   return `${step.name} broke: ${broken.join(', ')}`;
 }
 
-/** The steps that were cut short or never began. */
 function unreachedWords(steps: readonly StepSummary[]): readonly string[] {
   const unreached = steps.filter(({ result }) => result === 'not-run');
   const cut = unreached

@@ -2,16 +2,16 @@ import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesText, countText } from '../../../src/report/format.ts';
+import { sum } from '../../judge/series.ts';
 import { createRandom } from '../../random.ts';
 import { processFile } from '../../stack/processors.ts';
 import { benchmark, massImport } from '../kit/benchmark.ts';
 import { driven, type LabDriven } from '../kit/driven.ts';
-import type { DrivePlan } from '../kit/driver/plan.ts';
+import type { DrivePlan } from '../kit/driver/drive.ts';
 import type { Lab, LabStore } from '../kit/lab.ts';
 import { loadFigures } from '../kit/meters.ts';
 import { fillCommands, MIX_COMMANDS, PUBLISHED_MIX, randomDigits, valueBytes } from '../kit/mix.ts';
 import type { TableParts } from '../kit/table.ts';
-import { sum } from './three-clients.ts';
 
 export type WideStore = Awaited<ReturnType<typeof startWideStore>>;
 
@@ -152,10 +152,6 @@ export async function mixRow(
   return { ...run, errors, errorShare: errors / Math.max(1, errors + run.answered) };
 }
 
-export interface Counted extends LoadRow {
-  readonly clients: number;
-}
-
 /** redis-benchmark watches no file with a higher number: its event loop has 1024 × 10. */
 export const MOST_CLIENTS = 10_000;
 /** It sleeps 50 ms after every 65 connections that it opens, to spare listeners: redis-benchmark.c, createMissingClients. */
@@ -169,7 +165,7 @@ const MOST_SECONDS = 30;
  */
 export function countedBenchmark(lab: Lab, { store, targets }: WideStore) {
   let runs = 0;
-  return async (clients: number, requests: number): Promise<Counted> => {
+  return async (clients: number, requests: number): Promise<LoadRow & { readonly clients: number }> => {
     await allClosed(lab, store);
     runs += 1;
     const host = targets[runs % targets.length]?.host ?? store.host;

@@ -1,12 +1,12 @@
 import { countText } from '../../../src/report/format.ts';
-import type { DrivePlan } from '../kit/driver/plan.ts';
+import { sum } from '../../judge/series.ts';
+import type { DrivePlan } from '../kit/driver/drive.ts';
 import type { Claim } from '../kit/finding.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { usOf } from '../kit/meters.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 import { allClosed, CORES, mixRow, STORE_TIME, startLadder, startWideStore, type WideStore } from './many-clients.ts';
-import { sum } from './three-clients.ts';
 
 interface Policy {
   readonly name: string;

@@ -1,13 +1,14 @@
 import { bytesText, countText } from '../../../src/report/format.ts';
+import { sum } from '../../judge/series.ts';
 import { createRandom } from '../../random.ts';
 import { massImport } from '../kit/benchmark.ts';
 import { driven } from '../kit/driven.ts';
-import type { DrivePlan } from '../kit/driver/plan.ts';
+import type { DrivePlan } from '../kit/driver/drive.ts';
 import { defineExperiment, type Lab, type LabStore } from '../kit/lab.ts';
 import { fillCommands, gaussianKey, type Mix, mixKey, PUBLISHED_MIX } from '../kit/mix.ts';
 import { alternately } from '../kit/rounds.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
-import { limitOfStores, sum } from './three-clients.ts';
+import { limitOfStores } from './three-clients.ts';
 
 const SHARDS: readonly number[] = [1, 3, 6];
 /** Half of the bytes of the published keys: it evicts like a cache that has outgrown its memory. */

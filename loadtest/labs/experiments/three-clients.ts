@@ -1,3 +1,4 @@
+import { sum } from '../../judge/series.ts';
 import { pilotRate, requestsFor, runBenchmark } from '../kit/benchmark.ts';
 import type { Limit } from '../kit/finding.ts';
 import type { Cores, Lab, LabStore } from '../kit/lab.ts';
@@ -5,7 +6,6 @@ import { limitOf, storeCoresDuring } from '../kit/meters.ts';
 
 export type Endpoint = Pick<LabStore, 'host' | 'port'>;
 
-/** A store of the lab, or a node of a cluster. */
 export type MeteredStore = Endpoint & Pick<LabStore, 'processorMs'>;
 
 interface ThreeClientsOptions {
@@ -94,10 +94,6 @@ export function savedShare(one: ThreeClients | undefined, other: ThreeClients | 
 
 export function negated(value: number | undefined): number | undefined {
   return value === undefined ? undefined : -value;
-}
-
-export function sum(values: readonly number[]): number {
-  return values.reduce((all, value) => all + value, 0);
 }
 
 function runClients(lab: Lab, options: ThreeClientsOptions, requests: number): Promise<readonly Client[]> {

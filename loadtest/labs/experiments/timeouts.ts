@@ -46,13 +46,7 @@ const TLS: typeof PLAIN = { isTls: true, ratePerSecond: 400, connections: 100, v
 
 export type Figures = ReturnType<typeof figuresOf>;
 
-interface LoadMeasured {
-  /** The quietest run of each variant. */
-  readonly rows: readonly (Figures & { readonly variant: Variant })[];
-  /** The same load without a slow spell: a check that the store can bear it, and the effect of a hiccup when closing. */
-  readonly calm: Readonly<Record<'closes' | 'abandons', Figures>>;
-  readonly neighbourShare: number;
-}
+type LoadMeasured = Awaited<ReturnType<typeof measureLoad>>;
 
 export const timeouts = defineExperiment({
   varies:
@@ -161,10 +155,7 @@ function secondsChart(title: string, { rows }: LoadMeasured): Chart {
 }
 
 /** One store, filled, with its neighbour: all variants go through a slow spell in turn, twice. */
-async function measureLoad(
-  lab: Lab,
-  { isTls, ratePerSecond, connections, variants }: typeof PLAIN,
-): Promise<LoadMeasured> {
+async function measureLoad(lab: Lab, { isTls, ratePerSecond, connections, variants }: typeof PLAIN) {
   const store = await lab.startStore(isTls ? { tls: true } : {});
   await massImport(lab, store, fillCommands(PUBLISHED_MIX, createRandom(1).next));
   const neighbour = await startNeighbour(lab, store);
@@ -194,11 +185,12 @@ async function measureLoad(
     const spell = { store, neighbour, share, seconds, connections, holds };
     return figuresOf(await runSpell({ ...spell, load: () => load(variant, seconds) }));
   };
+  // A check that the store can bear the load, and the effect of a hiccup when closing.
   const calm = {
     abandons: await run('abandons', 'no slow spell', CALM_SECONDS),
     closes: await run('closes', 'no slow spell', CALM_SECONDS),
   };
-  const rows = await alternately<Variant, LoadMeasured['rows'][number]>(
+  const rows = await alternately<Variant, Figures & { readonly variant: Variant }>(
     variants,
     ROUNDS,
     async (variant, before) => ({

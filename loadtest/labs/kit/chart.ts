@@ -244,7 +244,6 @@ function looksOf({ series }: Chart): readonly Look[] {
   });
 }
 
-/** A chart with its layout in pixels of the picture. */
 interface Drawing {
   readonly chart: Chart;
   readonly looks: readonly Look[];

@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { EXIT, type Option, type ParsedArguments, runProgram, UsageError } from '../../../src/commands/arguments.ts';
 import { isProgram } from '../../stack/go-program.ts';
+import { areInstalled } from '../../stack/parts.ts';
 import { stopOnSignals } from '../../stack/process.ts';
 import { processorsHere } from '../../stack/processors.ts';
 import type { FindingRecord } from './finding.ts';
@@ -17,7 +17,6 @@ interface LabCommand {
   readonly program: string;
   readonly about: string;
   readonly experiments: Readonly<Record<string, Experiment>>;
-  /** Names of the experiments that take `--server`. */
   readonly comparing: readonly string[];
   /** The page that `--publish` writes; its plots and records are beside it. */
   readonly page: string;
@@ -41,7 +40,6 @@ const OPTIONS: readonly Option[] = [
 /** An experiment should take at most two minutes; after this time it is stopped. */
 const LIMIT_MS = 12 * 60_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const INSTALL = join(ROOT, 'loadtest', 'stack', 'install.ts');
 
 /** Runs the experiments that the arguments of this process name, in turn. @returns the exit status: 0 when every row was measured. */
 export function labCommand(command: LabCommand): Promise<number> {
@@ -105,7 +103,9 @@ async function runAll(command: LabCommand, words: ParsedArguments): Promise<numb
     if (!wish.names.includes(name)) continue;
     try {
       stopping.signal.throwIfAborted();
-      const missing = installFault(experiment) ?? (await experiment.cannotRun?.());
+      const { parts } = experiment;
+      if (!areInstalled(parts)) throw new Error(`${parts.join(', ')} could not be installed`);
+      const missing = await experiment.cannotRun?.();
       if (missing !== undefined) throw new Error(missing);
       say(`${name}: ${experiment.varies}`);
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT_MS)]);
@@ -131,11 +131,6 @@ async function runAll(command: LabCommand, words: ParsedArguments): Promise<numb
   }
   for (const line of failed) console.error(`${command.program}: not measured: ${line}`);
   return failed.length === 0 ? EXIT.passed : EXIT.undecided;
-}
-
-function installFault({ parts }: Experiment): string | undefined {
-  const { status } = spawnSync(process.execPath, [INSTALL, ...parts], { stdio: 'inherit' });
-  return status === 0 ? undefined : `${parts.join(', ')} could not be installed`;
 }
 
 async function measure(experiment: Experiment, options: LabOptions) {

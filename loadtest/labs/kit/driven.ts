@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Driven } from './driver/drive.ts';
-import type { DrivePlan } from './driver/plan.ts';
+import type { Driven, DrivePlan } from './driver/drive.ts';
 import type { Lab, LabStore } from './lab.ts';
 import { loadFigures } from './meters.ts';
 import { runProgram } from './programs.ts';
 
 export type LabDriven = Awaited<ReturnType<typeof drivenBy>>;
 
-const MAIN = join(import.meta.dirname, 'driver', 'main.ts');
+const MAIN = join(import.meta.dirname, 'driver', 'drive.ts');
 /** Time to open ten thousand connections. */
 const OVERHEAD_SECONDS = 40;
 

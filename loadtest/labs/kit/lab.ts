@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts, pin } from '../../stack/process.ts';
+import { freePort, pin } from '../../stack/process.ts';
 import { processorMs, processorsOf } from '../../stack/processors.ts';
 import { type Certificates, type Flavour, makeCertificates, startRedisNode } from '../../stack/redis-node.ts';
 import { verdictOf } from './claims.ts';
@@ -145,7 +145,7 @@ async function startLabStore(
   tls: Certificates | undefined,
   atEnd: Lab['atEnd'],
 ) {
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const directory = join(folder, String(port));
   const node = await startRedisNode({ flavour, port, directory, config, tls, ...place });
   atEnd(node.stop);

@@ -10,7 +10,6 @@ export interface Mix {
 }
 
 export const PUBLISHED_MIX: Mix = { keys: 100_000, leastBytes: 100, mostBytes: 6000, writes: 0.2 };
-/** For the driver. */
 export const MIX_COMMANDS = { kind: 'mix', ...PUBLISHED_MIX } as const;
 
 export function mixKey(at: number): string {

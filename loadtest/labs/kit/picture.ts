@@ -55,7 +55,6 @@ export function pictureSvg({ title, words, style, legend, body }: Picture): stri
   return `${toFile(file)}\n`;
 }
 
-/** The entries in as many rows as needed, from left to right. */
 function legendRows(legend: readonly LegendSample[], topPx: number) {
   let [x, row] = [EDGE_PX, 0];
   const entries = legend.map(({ sample, samplePx, name, figure = '' }): TreeElement => {

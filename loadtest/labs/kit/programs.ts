@@ -51,15 +51,10 @@ export async function runProgram(options: ProgramOptions) {
   // A program that ends early does not read the rest. Its exit status tells why.
   const writing = pipeline(Readable.from(input), child.stdin).catch(() => undefined);
   const ended = new Promise<string>((resolve) => {
-    child.once('error', (error) =>
-      resolve(
-        error.name === 'AbortError'
-          ? signal?.aborted
-            ? 'stopped'
-            : `not done after ${limitMs} ms`
-          : startFault(error),
-      ),
-    );
+    child.once('error', (error) => {
+      const cut = signal?.aborted ? 'stopped' : `not done after ${limitMs} ms`;
+      resolve(error.name === 'AbortError' ? cut : startFault(error));
+    });
     child.once('close', (code, killed) => resolve(code === 0 || isDone ? '' : `ended with ${killed ?? code}`));
   });
   /** Without its children. Up to 20 ms at the end may be missing. */

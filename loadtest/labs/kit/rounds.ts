@@ -1,19 +1,27 @@
 /**
  * Measures the variants in turn, every second round in reverse, so that changes of the machine affect all of them.
  * @param measure gets the earlier runs of the variant, oldest first.
- * @returns the median run of each variant, by `figure`.
  */
+export async function inTurns<Variant, Run>(
+  variants: readonly Variant[],
+  rounds: number,
+  measure: (variant: Variant, before: readonly Run[]) => Promise<Run>,
+) {
+  const all = variants.map((variant) => ({ variant, runs: [] as Run[] }));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { variant, runs } of round % 2 === 0 ? all : all.toReversed()) runs.push(await measure(variant, runs));
+  }
+  return all;
+}
+
+/** @returns the median run of each variant, by `figure`. */
 export async function alternately<Variant, Run>(
   variants: readonly Variant[],
   rounds: number,
   measure: (variant: Variant, before: readonly Run[]) => Promise<Run>,
   figure: (run: Run) => number,
 ): Promise<readonly Run[]> {
-  const all = variants.map((variant) => ({ variant, runs: [] as Run[] }));
-  for (let round = 0; round < rounds; round += 1) {
-    for (const { variant, runs } of round % 2 === 0 ? all : all.toReversed()) runs.push(await measure(variant, runs));
-  }
-  return all.flatMap(({ runs }) => medianRun(runs, figure) ?? []);
+  return (await inTurns(variants, rounds, measure)).flatMap(({ runs }) => medianRun(runs, figure) ?? []);
 }
 
 /** The median by `figure`. For an even number the lower of the two in the middle, because a mean of two runs is not a run. */

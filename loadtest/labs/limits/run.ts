@@ -1,4 +1,4 @@
-import type { LearnedLimit } from '../../../src/resilience/adaptive-limit.ts';
+import type { createGradientLimit, LearnedLimit } from '../../../src/resilience/adaptive-limit.ts';
 import { createConcurrencyLimiter } from '../../../src/resilience/concurrency-limiter.ts';
 import type { Clock } from '../../../src/runtime.ts';
 
@@ -25,12 +25,7 @@ export interface Scenario {
 
 export interface Contender {
   readonly shedding: boolean;
-  readonly limit: (parts: {
-    readonly ceiling: () => number;
-    readonly monotonicMs: () => number;
-    readonly random: () => number;
-    readonly deadlineMs: number;
-  }) => LearnedLimit;
+  readonly limit: (parts: Parameters<typeof createGradientLimit>[0] & { readonly deadlineMs: number }) => LearnedLimit;
 }
 
 interface Request {

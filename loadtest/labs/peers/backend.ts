@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startEngineProxy } from '../../fault-proxy/engine-proxy.ts';
-import { accepts, freePorts, pin, startProcess } from '../../stack/process.ts';
+import { accepts, freePort, pin, startProcess } from '../../stack/process.ts';
 import { sampleGoods, startSearchd } from '../../stack/sphinx.ts';
 import { queriesOf } from '../../traffic/queries.ts';
 import type { ReplicaSetup } from './peer.ts';
@@ -13,7 +13,6 @@ export type Backend = Awaited<ReturnType<typeof startBackend>>;
 interface BackendOptions {
   /** Lifetime of a page in the origin's headers; the same as in the setups of the peers. */
   readonly ttlSeconds: number;
-  /** Maximum number of documents that are indexed. */
   readonly documents?: number;
   /** For searchd and the origin, as taskset takes them; absent: any. */
   readonly cores?: string;
@@ -65,7 +64,7 @@ async function startOrigin(folder: string, engine: ReplicaSetup['engine'], ttlSe
   await mkdir(folder, { recursive: true });
   const file = join(folder, 'config.json');
   await writeFile(file, serviceConfig({ engine, ttlSeconds, staleSeconds: 0, memory: '1MiB' }));
-  const [port = 0] = await freePorts(1);
+  const port = await freePort();
   const started = await startProcess({
     name: 'origin',
     command: process.execPath,

@@ -66,7 +66,6 @@ const PAGE_RESOLUTION_BYTES = 512;
 /** A peer that refuses more has only the times and queries of the few requests that it admitted. */
 const MOST_REFUSED = 0.05;
 
-/** All compared figures, in the order of the tables. */
 export const FIGURES: readonly Figure[] = [
   cached('requests per core', 'perCore', 'page'),
   cached('requests per core', 'perCore', 'many'),
@@ -172,11 +171,10 @@ function textOf({ unit }: Figure, noise: number): string {
   return unit === 'share' ? pointsText(noise * 100) : percentText(noise - 1);
 }
 
-/** One peer against serpcache in one figure. */
-export type Compared = ReturnType<typeof compare>;
+export type Compared = ReturnType<typeof compareAll>[number];
 
 /** Each peer against serpcache in each figure that both have from the same tier. serpcache is not compared with itself. */
-export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
+export function compareAll(outcomes: readonly Outcome[]) {
   return FIGURES.flatMap((figure) =>
     outcomes.flatMap((outcome) => {
       if (isOurs(outcome)) return [];
@@ -186,23 +184,15 @@ export function compareAll(outcomes: readonly Outcome[]): readonly Compared[] {
       if (own === undefined || theirs === undefined || ours === undefined) return [];
       if (figure.isFromStore?.(outcome) !== figure.isFromStore?.(own)) return [];
       const noise = noiseOf(figure, [outcome, own], outcomes.filter(isOurs));
-      return [compare({ figure, peer: outcome.peer.name, theirs, oursName, ours, noise })];
+      return [
+        { figure, peer: outcome.peer.name, theirs, oursName, ours, noise, ...compare(figure, theirs, ours, noise) },
+      ];
     }),
   );
 }
 
-interface Pair {
-  readonly figure: Figure;
-  readonly peer: string;
-  readonly theirs: number;
-  readonly oursName: string;
-  readonly ours: number;
-  /** Smaller differences are level: a factor; for shares a difference. */
-  readonly noise: number;
-}
-
-function compare(pair: Pair) {
-  const { figure, theirs, ours, noise } = pair;
+/** @param noise smaller differences are level: a factor; for shares a difference. */
+function compare(figure: Figure, theirs: number, ours: number, noise: number) {
   const [more, less] = [Math.max(theirs, ours), Math.min(theirs, ours)];
   const isNoise = figure.unit === 'share' ? more - less <= noise : less > 0 && more / less <= noise;
   const isLevel = more === less || more - less < (figure.resolution ?? 0) || isNoise;
@@ -210,5 +200,5 @@ function compare(pair: Pair) {
   const ahead: 'neither' | 'peer' | 'serpcache' = isLevel ? 'neither' : isPeer ? 'peer' : 'serpcache';
   /** Better ÷ worse, at least 1. Undefined where one of them is zero or never happened. */
   const factor = less > 0 && Number.isFinite(more) ? more / less : undefined;
-  return { ...pair, ahead, factor };
+  return { ahead, factor };
 }

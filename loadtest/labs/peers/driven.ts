@@ -7,7 +7,7 @@ import { type DriverPlace, runDriver } from '../kit/driven.ts';
 import type { Lab } from '../kit/lab.ts';
 import { runProgram } from '../kit/programs.ts';
 
-const MAIN = join(import.meta.dirname, '../../http-driver/main.ts');
+const MAIN = join(import.meta.dirname, '../../http-driver/plan.ts');
 /** The longest run is a fill of some thousand searches through a slow server. */
 const LIMIT_MS = 90_000;
 

@@ -123,9 +123,8 @@ export async function purgeByRequest({ url }: { readonly url: string }): Promise
 
 /** Empties a store that holds only pages. */
 export async function flushStore({ host, port }: ReplicaSetup['store']): Promise<void> {
-  const redis = new Redis({ host, port, lazyConnect: true, maxRetriesPerRequest: 1 });
+  const redis = new Redis({ host, port, maxRetriesPerRequest: 1 });
   try {
-    await redis.connect();
     await redis.flushdb();
   } finally {
     redis.disconnect();

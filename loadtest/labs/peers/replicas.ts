@@ -30,31 +30,27 @@ export async function startReplicas(
   const store = await lab.startStore({ cores: lab.cores.generator });
   const folder = join(lab.folder, `peer-${randomUUID()}`);
   const running: RunningPeer[] = [];
-  const started = new AsyncDisposableStack();
-  const stop = (): Promise<void> => started.disposeAsync();
-  started.defer(store.stop);
-  lab.atEnd(stop);
-  try {
-    for (const port of await freePorts(count)) {
-      lab.signal.throwIfAborted();
-      const own = join(folder, String(port));
-      await mkdir(own, { recursive: true });
-      const one = await peer.start({
-        ...lifetimes,
-        folder: own,
-        port,
-        origin: backend.origin,
-        engine: backend.engine,
-        store: { host: store.host, port: store.port },
-        cores: lab.cores.store,
-      });
-      running.push(one);
-      started.defer(one.stop);
-    }
-  } catch (error) {
-    await stop();
-    throw error;
+  await using starting = new AsyncDisposableStack();
+  starting.defer(store.stop);
+  for (const port of await freePorts(count)) {
+    lab.signal.throwIfAborted();
+    const own = join(folder, String(port));
+    await mkdir(own, { recursive: true });
+    const one = await peer.start({
+      ...lifetimes,
+      folder: own,
+      port,
+      origin: backend.origin,
+      engine: backend.engine,
+      store: { host: store.host, port: store.port },
+      cores: lab.cores.store,
+    });
+    running.push(one);
+    starting.defer(one.stop);
   }
+  const started = starting.move();
+  const stop = (): Promise<void> => started.disposeAsync();
+  lab.atEnd(stop);
   const urls: readonly string[] = running.map((one) => one.url);
   /** The sum over all processes of all replicas, workers included. */
   const total = (of: 'cpuSeconds' | 'residentBytes'): number => {
@@ -145,7 +141,6 @@ export async function fillPages(
 
 /** Size of a page's body, as in the project's benchmarks. */
 const PAGE_BYTES = 4096;
-/** Allowed deviation of that size. */
 const TOLERANCE = 0.25;
 /** Variants of a search: another number of results, another order. */
 const ORDERS = ['', '&sort=-date', '&sort=date', '&sort=price'];

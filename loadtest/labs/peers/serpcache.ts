@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
-import { createAdminClient } from '../../../src/commands/admin-client.ts';
 import { newToken } from '../../stack/plan.ts';
-import { freePorts } from '../../stack/process.ts';
+import { freePort } from '../../stack/process.ts';
+import { operatorAt } from '../../stack/service.ts';
 import { type Peer, type ReplicaSetup, startPeerProcess } from './peer.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
@@ -39,13 +39,8 @@ function serpcache(tier: string, memory: string, setUp: string): Peer {
     start: async (setup) => {
       const file = join(setup.folder, 'config.json');
       writeFileSync(file, serviceConfig({ ...setup, memory }));
-      const [adminPort = 0] = await freePorts(1);
-      const admin = createAdminClient({
-        base: new URL(`http://127.0.0.1:${adminPort}`),
-        token: TOKEN,
-        operator: 'peers',
-        signal: new AbortController().signal,
-      });
+      const adminPort = await freePort();
+      const admin = operatorAt(`http://127.0.0.1:${adminPort}`, TOKEN, 'peers');
       return startPeerProcess(setup, {
         name,
         command: process.execPath,

@@ -45,13 +45,10 @@ export async function measureServing(options: ServingOptions) {
   const served = new Map<Peer, { memory?: MemoryFigures; page?: PageFigures; many?: PageFigures }>();
   for (const { peer, replicas, memory, rounds } of runners) {
     await replicas.stop();
-    const figures = (of: 'page' | 'many') =>
-      rounds.length === sizes.rounds
-        ? pageFigures(
-            rounds.map((round) => round[of]),
-            coresFor(peer, lab.cores),
-          )
-        : undefined;
+    const figures = (of: 'page' | 'many') => {
+      const own = rounds.map((round) => round[of]);
+      return own.length === sizes.rounds ? pageFigures(own, coresFor(peer, lab.cores)) : undefined;
+    };
     served.set(peer, { memory, page: figures('page'), many: figures('many') });
   }
   return served;
@@ -107,11 +104,7 @@ export async function warmUp(lab: Lab, { urls }: Replicas, paths: readonly strin
 export async function pageRound(
   lab: Lab,
   replicas: Replicas,
-  {
-    paths,
-    seconds,
-    perSecond,
-  }: { readonly paths: readonly string[]; readonly seconds: number; readonly perSecond: number },
+  { paths, seconds, perSecond }: Pick<ServingOptions, 'paths' | 'seconds'> & Pick<Sizes, 'perSecond'>,
 ): Promise<PageRound> {
   const [url = ''] = replicas.urls;
   const before = await lookAt(replicas);

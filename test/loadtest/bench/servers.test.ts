@@ -62,7 +62,7 @@ for (const kind of ['http', 'fastify', 'net'] as const) {
 test('self times leave out idle time, and the largest comes first', () => {
   const frame = (id: number, functionName: string, url = '') => ({
     id,
-    callFrame: { functionName, url, lineNumber: 6 },
+    callFrame: { functionName, url, lineNumber: 6, columnNumber: 0, scriptId: '' },
   });
   const nodes = [frame(1, '(idle)'), frame(2, 'send', 'file:///a/src/http/x.ts'), frame(3, '')];
   const profile = { nodes, samples: [1, 2, 3, 2], timeDeltas: [900, 50, 25, 25] };

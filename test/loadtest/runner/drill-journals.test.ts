@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { keepJournals } from '../../../loadtest/runner/drill-journals.ts';
+import { keepJournals } from '../../../loadtest/runner/run.ts';
 import { temporaryFolder } from '../../folder.ts';
 import { listening } from '../../http-listener.ts';
 

@@ -26,7 +26,6 @@ export type ReaderSaid =
   /** Time since the message `cut`. */
   | { readonly kind: 'back'; readonly afterMs: number | undefined };
 
-/** The reads of one phase, all connections together. */
 export type Reads = ReturnType<ReturnType<typeof countReads>['end']>;
 
 /** The time of the phase begins with the call. */
@@ -34,7 +33,6 @@ export function countReads(connections: number, nowMs: () => number) {
   const startedMs = nowMs();
   const tally = createTally(startedMs, nowMs);
   const lastMs = Array.from({ length: connections }, () => startedMs);
-  /** The longest time without an answer on any one connection. */
   let longestGapMs = 0;
   const gap = (connection: number): void => {
     longestGapMs = Math.max(longestGapMs, nowMs() - (lastMs[connection] ?? startedMs));

@@ -10,7 +10,6 @@ import { limitOfStores } from '../three-clients.ts';
 /** Always measured; others are given by their paths. */
 export const BUILT_IN: readonly Flavour[] = ['redis', 'valkey'];
 
-/** A Redis-protocol server, by name or by path. */
 export interface Engine {
   readonly flavour: Flavour;
   /** `Redis 7.0.15`; the file's name when the version is unknown. */

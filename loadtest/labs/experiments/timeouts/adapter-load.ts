@@ -8,8 +8,7 @@ import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
 import { waitUntil } from '../../../stack/process.ts';
 import { createTally, startMeter } from '../../kit/driver/connection.ts';
-import type { Driven } from '../../kit/driver/drive.ts';
-import type { DrivePlan } from '../../kit/driver/plan.ts';
+import type { Driven, DrivePlan } from '../../kit/driver/drive.ts';
 import { gaussianKey, type Mix, mixKey, valueBytes } from '../../kit/mix.ts';
 import { type AdapterOptions, isConnected, openAdapter } from '../adapter.ts';
 

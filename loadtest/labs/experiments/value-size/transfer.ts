@@ -7,7 +7,6 @@ import { namespacesProblem, startNamespace } from '../../kit/namespace.ts';
 
 const [KIB, MIB] = [2 ** 10, 2 ** 20];
 
-/** Bytes of a value. */
 export const SIZES: readonly number[] = [1, 4, 16, 64, 256, 1024, 4096].map((size) => size * KIB);
 
 /** Both sides have one thread each, which ten connections keep busy. */

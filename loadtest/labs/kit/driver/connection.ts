@@ -3,7 +3,13 @@ import { createHistogram } from 'node:perf_hooks';
 import { connect as connectTls } from 'node:tls';
 import type { HostPort } from '../../../../src/schema/units.ts';
 import { processorMs } from '../../../stack/processors.ts';
-import type { Deadline } from './plan.ts';
+
+/** A command without a reply `ms` after it was due is an error. */
+export interface Deadline {
+  readonly ms: number;
+  /** True: the connection is closed, as by clients with such a timeout. False: the late reply is dropped. */
+  readonly closes: boolean;
+}
 
 interface ConnectionOptions {
   readonly target: HostPort;
@@ -67,7 +73,7 @@ export function createConnection(options: ConnectionOptions) {
     }
   };
   const start = (): Socket => {
-    const counter = createReplyCounter();
+    const count = createReplyCounter();
     const own = ca === undefined ? connect({ ...target }) : connectTls({ ...target, ca });
     socket = own;
     let isOpen = false;
@@ -80,7 +86,7 @@ export function createConnection(options: ConnectionOptions) {
     });
     own.on('data', (bytes: Buffer) => {
       onBytes(bytes.length);
-      const { replies, errors } = counter.push(bytes);
+      const { replies, errors } = count(bytes);
       if (replies > 0) receive(own, replies, errors);
     });
     // Without a listener an error would end the process. 'close' follows and counts the losses.
@@ -153,7 +159,7 @@ export function createReplyCounter() {
   let isOutermost = false;
 
   /** @returns the number of replies that these bytes complete, and how many of them are errors. @throws when the bytes are not RESP2. */
-  const push = (bytes: Buffer): { replies: number; errors: number } => {
+  return (bytes: Buffer): { replies: number; errors: number } => {
     let [replies, errors, at] = [0, 0, 0];
     while (at < bytes.length) {
       if (bulk > 0) {
@@ -190,7 +196,6 @@ export function createReplyCounter() {
     }
     return { replies, errors };
   };
-  return { push };
 }
 
 /** Measures this process and the watched ones, from the call to the call of the returned function. */

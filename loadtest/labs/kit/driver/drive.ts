@@ -1,9 +1,48 @@
+/** `node loadtest/labs/kit/driver/drive.ts <plan.json>` prints the result as JSON. A separate process can use a separate core. */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HostPort } from '../../../../src/schema/units.ts';
 import { openLoop } from '../../../http-driver/loops.ts';
 import { createRandom } from '../../../random.ts';
-import { gaussianKey, mixKey, respCommand, valueBytes } from '../mix.ts';
-import { type Connection, createConnection, createTally, type Idle, startMeter, type Tally } from './connection.ts';
-import type { Commands, DrivePlan } from './plan.ts';
+import { gaussianKey, type Mix, mixKey, respCommand, valueBytes } from '../mix.ts';
+import {
+  type Connection,
+  createConnection,
+  createTally,
+  type Deadline,
+  type Idle,
+  startMeter,
+  type Tally,
+} from './connection.ts';
+
+/** One run of the driver process: a bounded load over raw connections, for loads that redis-benchmark cannot make. */
+export interface DrivePlan {
+  readonly targets: readonly HostPort[];
+  /** The total, spread evenly over the targets. */
+  readonly connections: number;
+  readonly seconds: number;
+  readonly commands: Commands;
+  /** Closed loop: commands that a connection sends at once before it waits for their replies. Default: 1. */
+  readonly pipeline?: number;
+  /** Open loop: commands per second over all connections, each on the next connection, whether or not earlier ones were answered. */
+  readonly ratePerSecond?: number;
+  /**
+   * Closed loop: a connection is replaced by a new one after this number of commands. When the measurement begins, each one
+   * is at a different point of its life, as in the steady state. Absent: connections are kept.
+   */
+  readonly commandsPerConnection?: number;
+  readonly deadline?: Deadline;
+  /** PEM of the CA. */
+  readonly ca?: string;
+  readonly seed: number;
+  /** Pids whose processor time is read at both ends of the load. */
+  readonly watched?: readonly number[];
+}
+
+type Commands =
+  | ({ readonly kind: 'mix' } & Mix)
+  /** `__rand_int__` is replaced by a number in 0…keys-1, as in redis-benchmark but without leading zeros. */
+  | { readonly kind: 'fixed'; readonly words: readonly string[]; readonly keys?: number };
 
 /** With more at once the backlog of a listener (511) overflows, and the refused connections are no finding. */
 const CONNECTS_AT_ONCE = 200;
@@ -178,4 +217,9 @@ export async function atRate(options: AtRateOptions): Promise<void> {
   });
   await loop.ended;
   while (nowMs() < endMs) await pause();
+}
+
+if (import.meta.main) {
+  console.log(JSON.stringify(await drive(JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')))));
+  process.exit(0);
 }

@@ -6,9 +6,9 @@ import {
   type Connection,
   createConnection,
   createTally,
+  type Deadline,
   type Idle,
 } from '../../../../../loadtest/labs/kit/driver/connection.ts';
-import type { Deadline } from '../../../../../loadtest/labs/kit/driver/plan.ts';
 
 const FIVE = Buffer.from('*1\r\n$4\r\nPING\r\n'.repeat(5));
 

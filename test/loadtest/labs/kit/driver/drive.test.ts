@@ -17,7 +17,7 @@ async function answering(t: TestContext) {
     const counter = createReplyCounter();
     socket.on('error', () => undefined);
     socket.on('data', (bytes: Buffer) => {
-      const { replies } = counter.push(bytes);
+      const { replies } = counter(bytes);
       each[at] = (each[at] ?? 0) + replies;
       socket.write('+PONG\r\n'.repeat(replies));
     });
@@ -68,10 +68,10 @@ test('only complete replies are counted, however the chunks are split', () => {
       const counter = createReplyCounter();
       let [counted, at] = [0, 0];
       for (const cut of [...cuts, bytes.length]) {
-        counted += counter.push(bytes.subarray(at, at + cut)).replies;
+        counted += counter(bytes.subarray(at, at + cut)).replies;
         at += cut;
       }
-      if (at < bytes.length) counted += counter.push(bytes.subarray(at)).replies;
+      if (at < bytes.length) counted += counter(bytes.subarray(at)).replies;
       assert.equal(counted, replies.length);
     }),
   );
@@ -79,8 +79,8 @@ test('only complete replies are counted, however the chunks are split', () => {
 
 test('errors are counted separately, and errors inside a list are not counted', () => {
   const counter = createReplyCounter();
-  assert.deepEqual(counter.push(Buffer.from('-OOM no\r\n+OK\r\n-ERR $3\r\n')), { replies: 3, errors: 2 });
-  assert.deepEqual(counter.push(Buffer.from('*1\r\n-ERR inside\r\n')), { replies: 1, errors: 0 });
+  assert.deepEqual(counter(Buffer.from('-OOM no\r\n+OK\r\n-ERR $3\r\n')), { replies: 3, errors: 2 });
+  assert.deepEqual(counter(Buffer.from('*1\r\n-ERR inside\r\n')), { replies: 1, errors: 0 });
 });
 
 test('for latencies of 1 to 1000 ms each percentile has the right value', () => {
