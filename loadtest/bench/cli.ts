@@ -224,7 +224,7 @@ async function profile(name: string, bench: Bench, generator: Generator): Promis
   for (const one of functions.slice(0, FUNCTIONS)) console.log(`  ${percentText(one.share).padStart(7)}  ${one.name}`);
 }
 
-/** Negative when a median of this checkout lies outside of all starts of the other checkout against itself. */
+/** Negative when a median of this checkout lies below all starts of the other checkout against itself. */
 async function compareVersions(other: string, named: readonly string[], settings: Settings): Promise<number> {
   let status: number = EXIT.passed;
   const names = ['l1', 'l2', 'miss'] as const;
@@ -245,10 +245,11 @@ async function compareVersions(other: string, named: readonly string[], settings
     }
     const [ours, same] = [figureOf(ratios.ours).figure, figureOf(ratios.same).figure];
     const isDifferent = differs(ratios.ours, ratios.same);
+    const word = isDifferent ? (ours < same ? 'slower' : 'faster') : 'equal';
     console.log(
-      `  ${isDifferent ? 'different' : 'equal'}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${rangeText(ratios.same)})`,
+      `  ${word}: median ${ours.toFixed(3)}; the other against itself ${same.toFixed(3)} (${rangeText(ratios.same)})`,
     );
-    if (isDifferent !== false) status = EXIT.failed;
+    if (isDifferent === undefined || word === 'slower') status = EXIT.failed;
   }
   return status;
 }

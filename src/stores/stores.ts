@@ -30,7 +30,7 @@ export function createStores(
   const open = (
     name: string,
     settings: StoreSettings,
-    observe: (event: StoreEvent) => void = (event) => observeStore(name, event),
+    observe: (event: StoreEvent) => void = observeStore.bind(undefined, name),
   ): RedisStore | undefined =>
     settings.kind === 'none' ? undefined : createRedisStore({ settings, name, clock, random, observe });
   const controlStore = open('control', control);
