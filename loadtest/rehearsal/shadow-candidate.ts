@@ -181,9 +181,14 @@ const CANDIDATE_FAULTS: readonly CandidateFault[] = [
     begin: async (node) => {
       // The shadow began with a full candidate: an empty one has something to write.
       await node.command('FLUSHALL');
+      // A share of this memory for clients would close connections, those of the rehearsal too.
+      await node.command('CONFIG', 'SET', 'maxmemory-clients', '0');
       await node.command('CONFIG', 'SET', 'maxmemory-policy', 'noeviction', 'maxmemory', '1');
     },
-    end: (node) => node.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '256mb'),
+    end: async (node) => {
+      await node.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru', 'maxmemory', '256mb');
+      await node.command('CONFIG', 'SET', 'maxmemory-clients', '25%');
+    },
     effect: 'writes refused for want of memory',
   },
   { name: 'is killed', begin: (node) => node.kill(), end: (node) => node.restart() },
