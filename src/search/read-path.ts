@@ -244,7 +244,7 @@ export function createReadPath(options: ReadPathOptions) {
         });
         return await runConcurrently(tasks, options.batchConcurrency());
       } finally {
-        // None is left but after a fault of ours: the places of a search must not stay taken.
+        // Only a fault of this process leaves searches open here. They give their places back, so that others can be admitted.
         for (const { prepared } of open) client.settle?.(prepared, undefined);
         open.clear();
       }

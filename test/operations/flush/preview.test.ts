@@ -159,7 +159,11 @@ function sweepHarness(t: TestContext, entries: number) {
   });
   t.after(sweeper.close);
   return {
-    ...{ memory, events, sweeper, keys, clock },
+    memory,
+    events,
+    sweeper,
+    keys,
+    clock,
     follow: (next: (before: ControlDocument) => ControlDocument) => {
       document = next(document);
       sweeper.documentChanged();

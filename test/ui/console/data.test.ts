@@ -12,8 +12,18 @@ import { figuresAt } from '../../fakes/operations-control.ts';
 import { fakeStatus } from '../../fakes/status.ts';
 
 const control = {
-  ...{ revision: 1, generation: 1, heardMsAgo: 0, shared: true, standing: 'ok' as const, halted: false },
-  ...{ suppressed: 0, purges: 0, ranges: 0, drill: undefined, shadow: undefined, placement: undefined },
+  revision: 1,
+  generation: 1,
+  heardMsAgo: 0,
+  shared: true,
+  standing: 'ok' as const,
+  halted: false,
+  suppressed: 0,
+  purges: 0,
+  ranges: 0,
+  drill: undefined,
+  shadow: undefined,
+  placement: undefined,
 };
 const look = (atMs: number): DomainLook => {
   return { domain: 'goods', figures: figuresAt(atMs, 1), status: fakeStatus('goods'), control };
