@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
 import { askAt, call } from './commands/call.ts';
+import { withDemoToken } from './commands/demo.ts';
+import { CONFIG_VARIABLE } from './config/document.ts';
 import { loadSettings } from './config/load.ts';
 import { systemClock } from './runtime.ts';
 
@@ -13,15 +15,18 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 // When the reader of the output is gone (`| head`, a closed terminal), the command is stopped too.
 for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(error));
 
-// The arguments are taken away, because `index --serve` goes on as the service, which takes none.
+// The arguments are taken away, because `start` and `--serve` go on as the service, which has its own.
 process.exitCode = await call(process.argv.splice(2), {
   clock: systemClock,
   stdout,
   stderr,
-  settings: () => loadSettings({ env, cwd: process.cwd() }),
+  settings: (file) => {
+    const cwd = process.cwd();
+    return loadSettings({ env: withDemoToken({ ...env, [CONFIG_VARIABLE]: file ?? env[CONFIG_VARIABLE] }, cwd), cwd });
+  },
   signal: stop.signal,
   serve: async (config) => {
-    env['SERPCACHE_CONFIG'] = config ?? env['SERPCACHE_CONFIG'] ?? '';
+    if (config !== undefined) env[CONFIG_VARIABLE] = config;
     await import('./main.ts');
   },
   operator: `${env['USER'] || 'operator'}@${hostname()}`,

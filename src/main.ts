@@ -1,26 +1,32 @@
 import { createService } from './app.ts';
-import { EXIT, type Program, projectVersion, runProgram } from './commands/arguments.ts';
-import { makeDemoIndexes } from './commands/index-catalogue.ts';
+import { EXIT, type ParsedArguments, type Program, projectVersion, runProgram } from './commands/arguments.ts';
+import { CONFIG_OPTION } from './commands/command.ts';
+import { DEMO_TOKEN, makeDemoIndexes, withDemoToken } from './commands/demo.ts';
 import { greeting, hasTerminal, openRemarks } from './commands/terminal.ts';
-import { loadSettings, settingsWarnings } from './config/load.ts';
+import { CONFIG_VARIABLE } from './config/document.ts';
+import { configFileOf, loadSettings, settingsWarnings } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { endFailedReaders, systemClock } from './runtime.ts';
 
 const PROGRAM: Program = {
   command: 'npm start --',
-  usage: '[--help | --version]',
+  usage: '[--config FILE]',
   about: [
-    'Starts the service; SIGTERM or Ctrl-C ends it. It takes no arguments. Environment: SERPCACHE_CONFIG names the',
-    'configuration, HOST, PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN and LOG_LEVEL override it; all settings:',
-    'npm run serpcache -- config reference. The first start without a configuration makes the demo catalogue.',
+    'Starts the service; SIGTERM or Ctrl-C ends it. The first start without a configuration makes the demo catalogue. HOST,',
+    'PORT, ADMIN_HOST, ADMIN_PORT, ADMIN_TOKEN and LOG_LEVEL override the configuration; all settings:',
+    'npm run serpcache -- config reference.',
   ],
-  options: [],
+  options: [CONFIG_OPTION],
   takes: { min: 0, max: 0 },
 };
 
 /** `npm start`: reads the configuration, builds missing demo indexes, listens, and shuts down gracefully. */
-async function main(): Promise<number> {
-  const settings = loadSettings({ env: process.env, cwd: process.cwd() });
+async function main(words: ParsedArguments): Promise<number> {
+  const cwd = process.cwd();
+  const named = { ...process.env, [CONFIG_VARIABLE]: words.text('config') ?? process.env[CONFIG_VARIABLE] };
+  const config = configFileOf({ env: named, cwd });
+  const env = withDemoToken(named, cwd, { make: true });
+  const settings = loadSettings({ env, cwd });
   const version = projectVersion();
   const logging = createLogger({ level: settings.log.level, version });
   const { log } = logging;
@@ -43,7 +49,8 @@ async function main(): Promise<number> {
   try {
     const { publicUrl, adminUrl } = await service.listen();
     log.info({ publicUrl, adminUrl, pid: process.pid }, 'listening');
-    remarks.write(greeting(publicUrl, adminUrl, settings.admin.token !== undefined));
+    const token = env === named ? undefined : DEMO_TOKEN;
+    remarks.write(greeting({ publicUrl, adminUrl, config, token, isReadOnly: settings.admin.token === undefined }));
     log.info({ signal: await signalled.promise }, 'leaving: draining connections');
   } finally {
     await service.close();

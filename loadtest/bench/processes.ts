@@ -1,7 +1,7 @@
 /** The processes of a bench: services, peers and stores, each on its processor, ended together. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { makeDemoIndexes } from '../../src/commands/index-catalogue.ts';
+import { makeDemoIndexes } from '../../src/commands/demo.ts';
 import { embeddedDomains, loadSettings } from '../../src/config/load.ts';
 import { systemClock } from '../../src/runtime.ts';
 import { parseMetrics, type Series } from '../k6/kit/metrics-text.ts';

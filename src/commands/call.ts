@@ -1,24 +1,28 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
+import { CONFIG_VARIABLE } from '../config/document.ts';
 import { ConfigError } from '../config/faults.ts';
+import { DEFAULT_FILE } from '../config/load.ts';
 import {
   checkCount,
   didYouMean,
   EXIT,
   EXIT_HELP,
   messageOf,
+  type Option,
   optionLines,
   parseArguments,
   UsageError,
   versionText,
 } from './arguments.ts';
-import { type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
+import { CONFIG_OPTION, type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
 import { config, sphinxSource } from './config.ts';
 import { doctorCommand } from './doctor.ts';
 import { drill } from './drill.ts';
 import { explainCommand, popular, trace } from './explain.ts';
 import { flush, haltCommand, purgeCommand, suppressCommand } from './flush.ts';
 import { indexCatalogue } from './index-catalogue.ts';
+import { init, start } from './init.ts';
 import { parity } from './parity.ts';
 import { plan } from './plan.ts';
 import { shadow } from './shadow.ts';
@@ -26,8 +30,10 @@ import { warm } from './warm.ts';
 
 type Listed = Command | CommandGroup;
 
-/** Every command, in the order of the help: first those for a running service, then those that need none. */
+/** Every command, in the order of the help: the first ones, those for a running service, then those that need none. */
 export const COMMANDS: readonly Listed[] = [
+  start,
+  init,
   flush,
   purgeCommand,
   suppressCommand,
@@ -46,11 +52,16 @@ export const COMMANDS: readonly Listed[] = [
   config,
 ];
 
-/** Finds the command that the arguments name and runs it. @returns the exit status. */
-export async function call(argv: readonly string[], context: CommandContext): Promise<number> {
-  const [name, ...rest] = argv;
+function optionsOf(command: Command): readonly Option[] {
+  return command === init ? command.options : [...command.options, CONFIG_OPTION];
+}
+
+/** Finds the command that the arguments name and runs it; without a name it is `start`. @returns the exit status. */
+export async function call(given: readonly string[], context: CommandContext): Promise<number> {
+  const argv = given.length === 0 || given[0]?.startsWith('--config') ? ['start', ...given] : given;
+  const [name = '', ...rest] = argv;
   const { stdout, stderr } = context;
-  if (name === undefined || ['help', '--help', '-h'].includes(name)) {
+  if (['help', '--help', '-h'].includes(name)) {
     const [asked = ''] = rest;
     const shown = find(rest).command;
     if (name === 'help' && /^[^-]/.test(asked) && shown === undefined) return noCommand(asked, stderr);
@@ -64,7 +75,7 @@ export async function call(argv: readonly string[], context: CommandContext): Pr
   const { command, args } = find(argv);
   if (command === undefined) return noCommand(name, stderr);
   try {
-    const read = parseArguments(args, 'parts' in command ? [] : command.options);
+    const read = parseArguments(args, 'parts' in command ? [] : optionsOf(command));
     if (read.kind === 'help' || read.kind === 'version') {
       stdout.write(read.kind === 'help' ? help(command) : `${versionText()}\n`);
       return EXIT.passed;
@@ -72,7 +83,13 @@ export async function call(argv: readonly string[], context: CommandContext): Pr
     if ('parts' in command) throw new UsageError(missingPart(command, args[0]));
     if (read.kind === 'wrong') throw new UsageError(read.faults.join('\n'));
     checkCount(read.arguments, command.takes);
-    await command.run(read.arguments, context);
+    const config = read.arguments.text('config');
+    const { settings, serve } = context;
+    await command.run(read.arguments, {
+      ...context,
+      settings: () => settings(config),
+      serve: serve && ((file = config) => serve(file)),
+    });
     return EXIT.passed;
   } catch (error) {
     return reportError(error, command, stderr);
@@ -117,13 +134,14 @@ function reportError(error: unknown, command: Listed, stderr: CommandContext['st
 
 function overview(): string {
   return `usage:\n${COMMANDS.map(entry).join('')}
-Each takes --help and --version. The configuration is the file named by SERPCACHE_CONFIG, or the embedded demo.
+Each takes --help and --version. Without a command it is start. The configuration is the file named by --config or
+${CONFIG_VARIABLE}, else ${DEFAULT_FILE} of this folder, else the embedded demo.
 ${EXIT_HELP}\n`;
 }
 
 function help(command: Listed): string {
   const [parts, options, details = []] =
-    'parts' in command ? [command.parts, []] : [[], command.options, command.details];
+    'parts' in command ? [command.parts, []] : [[], optionsOf(command), command.details];
   const lines = [...optionLines(options), ...(details.length === 0 ? [] : ['', ...details])];
   const own = lines.map((line) => `${line === '' ? '' : `  ${line}`}\n`).join('');
   return `usage:\n${entry(command)}\n${own}\n${parts.map(entry).join('')}${parts.length === 0 ? '' : '\n'}${EXIT_HELP}\n`;

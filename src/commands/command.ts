@@ -1,3 +1,5 @@
+import { CONFIG_VARIABLE } from '../config/document.ts';
+import { DEFAULT_FILE } from '../config/load.ts';
 import type { DomainSettings, Settings } from '../config/settings.ts';
 import type { Clock } from '../runtime.ts';
 import { EXIT, type Option, type ParsedArguments, UsageError } from './arguments.ts';
@@ -10,8 +12,8 @@ export interface CommandContext {
   readonly stdout: ProgressOutput;
   /** Progress and errors, for people. */
   readonly stderr: ProgressOutput;
-  /** Reads the configuration. @throws ConfigError */
-  readonly settings: () => Settings;
+  /** Reads the configuration, or that of a named file. @throws ConfigError */
+  readonly settings: (file?: string) => Settings;
   /** Aborted by SIGINT, SIGTERM and SIGHUP: the command then ends without leaving half a result. */
   readonly signal: AbortSignal;
   /** Runs the service until it is stopped, with a configuration or with that of the environment. */
@@ -23,6 +25,14 @@ export interface CommandContext {
   /** Asks a question and reads one line. Absent without a terminal. Rejects when `signal` aborts. */
   readonly ask?: (question: string) => Promise<string>;
 }
+
+/** The option of every program that reads the configuration. */
+export const CONFIG_OPTION: Option = {
+  name: 'config',
+  takes: 'FILE',
+  variable: CONFIG_VARIABLE,
+  about: `the configuration; by default ${DEFAULT_FILE} of this folder, else the demo`,
+};
 
 export interface Command {
   readonly name: string;

@@ -1,22 +1,17 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, resolve as resolvePath } from 'node:path';
-import { type ColumnUse, nameOfColumn, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
-import { DEMO_SIZES, demoDocuments } from '../catalogue/demo.ts';
+import { resolve as resolvePath } from 'node:path';
+import { type ColumnUse, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
 import { PRESET_NAMES } from '../catalogue/presets.ts';
 import type { CatalogueForm, ReadProgress } from '../catalogue/read.ts';
 import { CatalogueError } from '../catalogue/row.ts';
-import { loadSettings } from '../config/load.ts';
-import type { DomainSettings, Settings } from '../config/settings.ts';
+import type { DomainSettings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
 import { countText } from '../report/format.ts';
-import type { Clock } from '../runtime.ts';
 import type { Document } from '../search/domain.ts';
-import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
+import { type Option, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
-import { DIRECTORY, starterConfig } from './starter-config.ts';
-import { createProgress, type Progress, type ProgressOutput } from './terminal.ts';
+import { createProgress, type Progress } from './terminal.ts';
 
 /** The help about formats, columns and values of a catalogue. */
 export const CATALOGUE_HELP: readonly string[] = [
@@ -35,52 +30,44 @@ export const CATALOGUE_HELP: readonly string[] = [
   'Where the domain declares multiple: true: a list in JSON, or a cell split at its separator; up to 64 different values.',
 ];
 
+/** How a catalogue is read. */
+export const CATALOGUE_OPTIONS: readonly Option[] = [
+  { name: 'into', takes: 'DIRECTORY', about: "directory of the index; by default the engine's or the lifeboat's" },
+  { name: 'max-bad-rows', takes: 'N', about: 'maximum number of bad rows that are skipped; 0 by default' },
+  ...TEXT_FIELDS.map((name) => ({ name, takes: 'COLUMN', about: `the column that is the ${name}` })),
+  { name: 'preset', takes: 'NAME', about: `the form of the file: ${PRESET_NAMES.join(', ')}` },
+  { name: 'encoding', takes: 'NAME', about: 'the encoding where the file does not name it, such as windows-1251' },
+  { name: 'serve', about: 'start the service afterwards' },
+];
+
 /** Indexes a user's catalogue into a domain's embedded index. It is streamed; a fault leaves the old index in place. */
 export const indexCatalogue: Command = {
   name: 'index',
-  usage: '[--init] <domain> <file.ndjson|csv|xml[.gz|.zst]> [--into DIRECTORY] [--max-bad-rows N] [--serve]',
-  summary:
-    "index your own catalogue for a domain's embedded engine, or its lifeboat; --init writes its configuration first",
-  options: [
-    { name: 'init', about: 'write a starter configuration for the file, and index it; the domain may be left out' },
-    {
-      name: 'out',
-      takes: 'FILE',
-      about: 'with --init: the file to write, serpcache.yaml by default; it must not exist',
-    },
-    { name: 'into', takes: 'DIRECTORY', about: "directory of the index; by default the engine's or the lifeboat's" },
-    { name: 'max-bad-rows', takes: 'N', about: 'maximum number of bad rows that are skipped; 0 by default' },
-    ...TEXT_FIELDS.map((name) => ({ name, takes: 'COLUMN', about: `the column that is the ${name}` })),
-    { name: 'preset', takes: 'NAME', about: `the form of the file: ${PRESET_NAMES.join(', ')}` },
-    { name: 'encoding', takes: 'NAME', about: 'the encoding where the file does not name it, such as windows-1251' },
-    { name: 'serve', about: 'start the service when the catalogue is indexed' },
-  ],
-  takes: { min: 1, max: 2 },
+  usage: '<domain> <file.ndjson|csv|xml[.gz|.zst]> [--into DIRECTORY] [--max-bad-rows N] [--serve]',
+  summary: "index your own catalogue for a domain's embedded engine, or its lifeboat; the first time: serpcache init",
+  options: CATALOGUE_OPTIONS,
+  takes: { min: 2, max: 2 },
   details: [
     ...CATALOGUE_HELP,
     '',
-    'A catalogue of your own, from the file to the search page:',
-    '  serpcache index --init shop shop.csv --serve',
-    'and after each change of the file:',
-    '  SERPCACHE_CONFIG=serpcache.yaml serpcache index shop shop.csv',
+    'A new catalogue, from the file to the search page: serpcache init --catalogue shop.csv --serve',
   ],
-  run: (args, context) => (args.has('init') ? initialize(args, context) : index(args, context)),
+  run: index,
 };
 
 async function index(args: ParsedArguments, context: CommandContext): Promise<void> {
-  const [name, file] = args.positionals;
-  if (name === undefined || file === undefined) throw new UsageError('index takes a domain and a file');
-  if (args.has('out')) throw new UsageError('--out goes with --init; the index goes --into DIRECTORY');
-  const advice = `for another one: serpcache index --init ${name} ${quoted(file)}`;
+  const [name = '', file = ''] = args.positionals;
+  const advice = `for another one: serpcache init ${name} --catalogue ${quoted(file)}`;
   const domain = domainNamed(name, context.settings(), advice);
   const directory = directoryOf(args.text('into'), domain);
-  const { documents, indexFile } = await build({ file, domain, directory }, args, context);
+  const { documents, indexFile } = await buildCatalogue({ file, domain, directory }, args, context);
   const restart = args.has('serve') ? '' : '; restart serpcache to search them';
   context.stdout.write(`${documents} documents indexed for ${name} in ${indexFile}${restart}\n`);
   if (args.has('serve')) await context.serve?.();
 }
 
-async function build(
+/** Reads the file into the domain's index in the directory. @throws CatalogueError beyond `--max-bad-rows` */
+export async function buildCatalogue(
   { file, domain, directory }: { file: string; domain: DomainSettings; directory: string },
   args: ParsedArguments,
   context: CommandContext,
@@ -122,12 +109,13 @@ async function build(
   return { documents: built.documents, indexFile };
 }
 
-function showRows(progress: Progress, { rows, bytesRead, totalBytes }: ReadProgress): void {
+/** Shows how far a catalogue is read. */
+export function showRows(progress: Progress, { rows, bytesRead, totalBytes }: ReadProgress): void {
   progress.update(rows, bytesRead / totalBytes);
 }
 
 /** Skips up to `--max-bad-rows` bad rows, and reports each. */
-function skipBadRows(args: ParsedArguments, report: (text: string) => void): (error: CatalogueError) => void {
+export function skipBadRows(args: ParsedArguments, report: (text: string) => void): (error: CatalogueError) => void {
   const most = args.number('max-bad-rows', { least: 0, most: 999_999_999, whole: true }) ?? 0;
   let badRows = 0;
   return (error) => {
@@ -138,7 +126,7 @@ function skipBadRows(args: ParsedArguments, report: (text: string) => void): (er
 }
 
 /** How the file is read: as the configuration says, and the command line takes precedence. */
-function formOf(args: ParsedArguments, configured: CatalogueForm = {}): CatalogueForm {
+export function formOf(args: ParsedArguments, configured: CatalogueForm = {}): CatalogueForm {
   const named = args.text('preset');
   const preset = PRESET_NAMES.find((each) => each === named) ?? configured.preset;
   if (named !== undefined && named !== preset) {
@@ -190,102 +178,4 @@ async function* notEmpty(documents: AsyncIterable<Document>, file: string): Asyn
     yield document;
   }
   if (isEmpty) throw new Error(`${file} holds no documents; nothing was changed`);
-}
-
-/**
- * Builds the index of each demo domain that has none. An existing file is never changed: it may hold the user's own
- * catalogue. Processes that start at the same time each build an index and the last one stays; all are equal. When `signal`
- * aborts, the unfinished index is removed and the function returns.
- */
-export async function makeDemoIndexes(
-  settings: Settings,
-  { clock, output, signal }: { clock: Clock; output: ProgressOutput; signal?: AbortSignal },
-): Promise<void> {
-  for (const domain of settings.domains) {
-    const { engine, name } = domain;
-    if (engine.kind !== 'sqlite' || !engine.demo) continue;
-    const file = indexFileOf(engine.directory, name);
-    if (existsSync(file) || signal?.aborted) continue;
-    const total = Object.entries(DEMO_SIZES).find(([each]) => each === name)?.[1] ?? 0;
-    const progress = createProgress({ label: `demo catalogue: ${name}`, unit: 'ads', total, output, clock });
-    const building = buildIndex({
-      file,
-      domain: searchDomainOf(domain),
-      documents: demoDocuments(name),
-      builtAtMs: clock.wallMs(),
-      onProgress: progress.update,
-      signal,
-    });
-    await building.catch((error: unknown) => {
-      if (!signal?.aborted) throw error;
-    });
-    progress.finish();
-  }
-}
-
-const DOMAIN_NAME = /^[a-z][a-z0-9-]{0,30}$/;
-
-/** `--init`: writes the configuration of a domain, from the columns of its catalogue. */
-async function initialize(args: ParsedArguments, context: CommandContext): Promise<void> {
-  const { clock, stdout, stderr, signal } = context;
-  const file = args.positionals.at(-1) ?? '';
-  const domain = args.positionals.length === 2 ? (args.positionals[0] ?? '') : domainOf(file);
-  if (!DOMAIN_NAME.test(domain)) {
-    throw new UsageError(
-      `the domain takes a lower-case letter, then letters, digits and -, 31 at most, not "${domain}"`,
-    );
-  }
-  const out = args.text('out') ?? 'serpcache.yaml';
-  const directory = args.text('into') ?? DIRECTORY;
-  const form = formOf(args);
-  // Checked before a large catalogue is read, and again when the file is written.
-  for (const made of [out, indexFileOf(directory, domain)]) if (existsSync(made)) throw new Error(existsAlready(made));
-  const progress = createProgress({ label: `reading ${domain}`, unit: 'rows', output: stderr, clock });
-  const { inferCatalogue } = await import('../catalogue/infer.ts');
-  // Bad rows are reported when the file is indexed, if it is.
-  let skipped = '';
-  const onBadRow = skipBadRows(args, (text) => {
-    skipped = `${text}\n`;
-  });
-  const onRow = (read: ReadProgress): void => showRows(progress, read);
-  const catalogue = await inferCatalogue(file, { form, signal, onBadRow, onRow })
-    .finally(() => progress.finish())
-    .catch((error: unknown) => {
-      stderr.write(skipped);
-      throw error;
-    });
-  const { text, attributes, ignored } = starterConfig({ domain, file, catalogue, form, directory });
-  // Checks that the service accepts the configuration before it is written.
-  const settings = loadSettings({ env: { SERPCACHE_CONFIG: out }, cwd: process.cwd(), readFile: () => text });
-  for (const [column, why] of ignored) stderr.write(`column ${shownNames([column])} is left out: ${why}\n`);
-  const target = { file, domain: domainNamed(domain, settings), directory: resolvePath(directory) };
-  writeNew(out, text);
-  const { documents, indexFile } = await build(target, args, context).catch((error: unknown) => {
-    rmSync(out);
-    throw error;
-  });
-  stdout.write(
-    `${documents} documents indexed for ${domain} in ${indexFile}, with ${attributes} attributes; ${out} is written\n`,
-  );
-  stdout.write(`${args.has('serve') ? 'The next time' : 'Then'}:\n  SERPCACHE_CONFIG=${quoted(out)} npm start\n`);
-  if (args.has('serve')) await context.serve?.(out);
-}
-
-/** A domain name made from the name of the file. */
-function domainOf(file: string): string {
-  const [stem = ''] = basename(file).split('.');
-  return nameOfColumn(stem).replaceAll('_', '-') || 'catalogue';
-}
-
-function writeNew(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx' });
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    throw new Error(existsAlready(file), { cause: error });
-  }
-}
-
-function existsAlready(file: string): string {
-  return `${file} exists already, and nothing was changed; name others (--out FILE, --into DIRECTORY), or index again without --init`;
 }

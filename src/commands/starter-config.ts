@@ -3,28 +3,73 @@ import type { InferredCatalogue, InferredColumn } from '../catalogue/infer.ts';
 import { PRESETS } from '../catalogue/presets.ts';
 import type { CatalogueForm } from '../catalogue/read.ts';
 import { RESERVED_ATTRIBUTES } from '../config/cross-checks.ts';
+import type { Attribute } from '../search/domain.ts';
+
+/** A part of a configuration as plain values. */
+export type Tree = { readonly [name: string]: string | number | boolean | readonly string[] | Tree | undefined };
+
+/** The line of one attribute. */
+interface StarterAttribute {
+  readonly name: string;
+  readonly members: Tree;
+  readonly comment?: string;
+}
 
 interface StarterOptions {
   readonly domain: string;
-  /** The name given by the user; only shown. */
-  readonly file: string;
-  readonly catalogue: InferredCatalogue;
-  readonly form?: CatalogueForm;
-  /** The folder of the index. */
-  readonly directory?: string;
+  /** The files and servers from which it is made. */
+  readonly from: string;
+  readonly store: Tree;
+  readonly engine: Tree;
+  /** How the catalogue is read, where its columns or its encoding need it. */
+  readonly catalogue?: Tree;
+  readonly attributes: readonly StarterAttribute[];
+  /** Further lines below the attributes. */
+  readonly remarks: readonly string[];
 }
 
-export type StarterConfig = ReturnType<typeof starterConfig>;
-
-/** A domain may have the name of a demo domain: this folder keeps their indexes apart. */
-export const DIRECTORY = 'data/own';
+/** The file of the schema, beside the configuration: editors complete and check with it. */
+export const SCHEMA_FILE = 'serpcache.schema.json';
 const MAX_ATTRIBUTES = 64;
 /** Integers with at most this number of values, such as rooms or years, become facets; prices do not. */
 const MAX_COUNTED_NUMBERS = 30;
 
-/** A first configuration for a user's catalogue: one domain with an embedded index and every usable column. */
-export function starterConfig({ domain, file, catalogue, form = {}, directory = DIRECTORY }: StarterOptions) {
-  /** Columns that are left out, each with its reason. */
+/** @returns the text of a first configuration: one domain with its engine, its store and its attributes. */
+export function starterConfig({ domain, from, store, engine, catalogue, attributes, remarks }: StarterOptions): string {
+  const lines = [
+    `# yaml-language-server: $schema=${SCHEMA_FILE}`,
+    `# Made by \`serpcache init\` from ${from}: a start, meant to be edited.`,
+    '# Every setting: `serpcache config reference`. After a change: `serpcache config check`, and start again.',
+    'domains:',
+    `  ${key(domain)}:`,
+    ...(store['kind'] === 'none'
+      ? ['    # Pages are kept in memory alone. With Redis or Valkey: { kind: standalone, nodes: ["127.0.0.1:6379"] }']
+      : [
+          '    # Pages of all processes. A read that takes longer than the deadline is a miss; its connection is kept.',
+        ]),
+    `    store: ${flow(store)}`,
+    ...(engine['kind'] === 'sqlite'
+      ? ['    # An embedded index. With a server: { kind: sphinx, host: …, port: 9306, index: … }']
+      : [
+          '    # maxConcurrent: queries at once of all processes, 2 to 4 for each core of the server. A client waits for the',
+          '    # deadline; then it gets an older page, or an error.',
+        ]),
+    `    engine: ${flow(engine)}`,
+    ...(catalogue === undefined ? [] : [`    catalogue: ${flow(catalogue)}`]),
+    '    # A page is fresh for the ttl, then served while it is computed again, and for an hour while the engine fails.',
+    '    freshness: { ttl: 5m, staleWhileRevalidate: 1m, staleIfError: 1h, emptyTtl: 30s }',
+    '    # Names of filters, facets and sorts. `facet`: is counted; `sort`: orders; `search`: its words are searched.',
+    attributes.length === 0 ? '    attributes: {}' : '    attributes:',
+    ...attributes.map(({ name, members, comment }) => {
+      return `      ${key(name)}: ${flow(members)}${comment === undefined ? '' : ` # ${comment}`}`;
+    }),
+    ...remarks.map((remark) => `    # ${remark}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The usable columns of a catalogue as attributes, and the others, each with its reason. */
+export function attributesOfCatalogue(catalogue: InferredCatalogue, form: CatalogueForm = {}) {
   const ignored: (readonly [column: string, why: string])[] = [];
   const declared = new Map<string, InferredColumn>();
   for (const column of catalogue.columns) {
@@ -35,31 +80,40 @@ export function starterConfig({ domain, file, catalogue, form = {}, directory = 
   const known: Readonly<Record<string, string>> = PRESETS[catalogue.preset ?? 'spreadsheet'].columns;
   const isKnown = ({ name, column }: InferredColumn): boolean => known[name] === column;
   const unnamed = [...declared.values()].filter((each) => nameOfColumn(each.column) !== each.name && !isKnown(each));
-  const named = [...Object.entries(form.columns ?? {}), ...unnamed.map(({ name, column }) => [name, column] as const)];
-  const columns = named.length === 0 ? undefined : Object.fromEntries(named);
-  const written = JSON.stringify({ preset: catalogue.preset, encoding: form.encoding, columns });
-  const texts = Object.entries(catalogue.texts).map(([field, column]) => `${field} from ${quotedLine(column)}`);
-  const lines = [
-    `# Made from ${quotedLine(file)} (${catalogue.rows} rows) by \`serpcache index --init\`: a start, meant to be edited.`,
-    '# Every setting: `serpcache config reference`. After a change of attributes: `serpcache index` again.',
-    'domains:',
-    `  ${key(domain)}:`,
-    '    # Pages are kept in memory alone. With Redis or Valkey: { kind: standalone, nodes: ["127.0.0.1:6379"] }',
-    '    store: { kind: none }',
-    `    engine: { kind: sqlite, directory: ${plainYaml(JSON.stringify(directory))} }`,
-    ...(written === '{}' ? [] : [`    catalogue: ${plainYaml(written)}`]),
-    `    # ${texts.join(', ')}`,
-    declared.size === 0 ? '    attributes: {}' : '    attributes:',
-    ...Array.from(declared.values(), (each) => attributeLine(each, isKnown(each) ? each.name : each.column)),
-    ...(ignored.length === 0 ? [] : ['    # Columns that are left out:']),
-    ...ignored.map(([column, why]) => `    #   ${quotedLine(column)}: ${why}`),
-  ];
-  return { text: `${lines.join('\n')}\n`, attributes: declared.size, ignored };
+  const columns = { ...form.columns, ...Object.fromEntries(unnamed.map(({ name, column }) => [name, column])) };
+  const read = { preset: catalogue.preset, encoding: form.encoding, columns };
+  const isPlain = Object.keys(columns).length === 0;
+  return {
+    /** Absent where the file is read without it. */
+    catalogue: isPlain && read.preset === undefined && read.encoding === undefined ? undefined : read,
+    // The page has its own labels for the names that a preset gives.
+    attributes: Array.from(declared.values(), (each) => attributeOf(each, isKnown(each) ? each.name : each.column)),
+    ignored,
+  };
 }
 
-/** `${` would name a variable of the environment. */
-function plainYaml(text: string): string {
-  return text.replaceAll(/\$(?=\{)/g, '$$$$');
+/** The remarks about columns that are left out. */
+export function remarksOn(ignored: readonly (readonly [column: string, why: string])[]): readonly string[] {
+  const lines = ignored.map(([column, why]) => `  ${quotedLine(column)}: ${why}`);
+  return lines.length === 0 ? [] : ['Columns that are left out:', ...lines];
+}
+
+/** The attributes of an index or of the demo. Texts and lists are counted; numbers and dates sort. */
+export function attributesOfIndex(attributes: readonly Partial<Attribute>[]): readonly StarterAttribute[] {
+  const usable = attributes.filter(({ name = '' }) => !RESERVED_ATTRIBUTES.includes(name)).slice(0, MAX_ATTRIBUTES);
+  return usable.map(({ name = '', type, multiple, facet, sort, currency }) => {
+    const isText = type === 'string' || multiple === true;
+    return {
+      name,
+      members: {
+        type,
+        multiple,
+        facet: (facet ?? isText) || undefined,
+        sort: (sort ?? !isText) || undefined,
+        currency,
+      },
+    };
+  });
 }
 
 function reasonToIgnore(
@@ -74,21 +128,19 @@ function reasonToIgnore(
   return declared.size === MAX_ATTRIBUTES ? `a domain has at most ${MAX_ATTRIBUTES} attributes` : undefined;
 }
 
-/** The page has its own labels for the names that a preset gives. */
-function attributeLine(inferred: InferredColumn, label: string): string {
+function attributeOf(inferred: InferredColumn, label: string): StarterAttribute {
   const { name, type, multiple, isLink, format, currency, advice } = inferred;
-  const members = [
-    `type: ${type}`,
-    ...(type === 'string' && isLink !== true ? ['search: true'] : []),
-    ...(multiple === true ? ['multiple: true'] : []),
-    ...(isFacet(inferred) ? ['facet: true'] : []),
-    ...(type === 'string' || multiple === true ? [] : ['sort: true']),
-    ...(format === undefined ? [] : [`format: "${format}"`]),
-    ...(currency === undefined ? [] : [`currency: ${currency}`]),
-    ...(name === label ? [] : [`label: ${plainYaml(quotedLine(label))}`]),
-  ];
-  const comment = advice === undefined ? '' : ` # ${advice}`;
-  return `      ${key(name)}: { ${members.join(', ')} }${comment}`;
+  const members = {
+    type,
+    search: (type === 'string' && isLink !== true) || undefined,
+    multiple: multiple === true || undefined,
+    facet: isFacet(inferred) || undefined,
+    sort: !(type === 'string' || multiple === true) || undefined,
+    format,
+    currency,
+    label: name === label ? undefined : oneLine(label),
+  };
+  return { name, members, comment: advice };
 }
 
 /** Values that repeat, and whose number is small enough for a facet. */
@@ -98,17 +150,34 @@ function isFacet({ type, values, distinct }: InferredColumn): boolean {
   return repeats && distinct <= (type === 'string' ? MAX_DISTINCT : MAX_COUNTED_NUMBERS);
 }
 
+/** Their values are words, and need no quotes. */
+const WORDS = ['kind', 'type', 'currency', 'host', 'index', 'preset'];
+
+/** A mapping on one line. `${` of a user's text would name a variable of the environment. */
+function flow(tree: Tree): string {
+  const members = Object.entries(tree).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const isMapping = typeof value === 'object' && !Array.isArray(value);
+    const isWord = WORDS.includes(name) && /^[A-Za-z_][\w.-]*$/.test(String(value));
+    const text = isMapping ? flow(value as Tree) : isWord ? key(String(value)) : JSON.stringify(value);
+    return [`${key(name)}: ${name === 'password' ? text : text.replaceAll(/\$(?=\{)/g, '$$$$')}`];
+  });
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
+}
+
 /** Unquoted, these names are not strings in YAML. */
 function key(name: string): string {
   return /^(?:null|true|false)$/.test(name) ? `"${name}"` : name;
 }
 
+function oneLine(text: string): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .slice(0, 80)
+    .toWellFormed();
+}
+
 /** A user's text on one line, in quotes. */
-function quotedLine(text: string): string {
-  return JSON.stringify(
-    text
-      .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
-      .slice(0, 80)
-      .toWellFormed(),
-  );
+export function quotedLine(text: string): string {
+  return JSON.stringify(oneLine(text));
 }

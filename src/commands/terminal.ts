@@ -159,16 +159,28 @@ function plainSpaces(text: string): string {
   return text.replaceAll(GAP, ' ');
 }
 
+interface Greeting {
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  /** The file of the configuration; empty for the demo. */
+  readonly config: string;
+  /** The file with the token of the demo. */
+  readonly token?: string;
+  /** No token is set, so that nothing can be changed. */
+  readonly isReadOnly: boolean;
+}
+
 /** The addresses of a service that has started, for the person at the terminal. */
-export function greeting(publicUrl: string, adminUrl: string, hasToken: boolean): string {
-  const example = `${publicUrl}/search?q=${encodeURIComponent('кроссовки')}`;
+export function greeting({ publicUrl, adminUrl, config, token, isReadOnly }: Greeting): string {
+  const changes = isReadOnly ? '   (to change things there: ADMIN_TOKEN=… npm start)' : '';
   return [
     '',
+    `  configuration ${config || 'none: the demo. Your own: npm run serpcache -- init'}`,
     `  search page   ${publicUrl}/`,
-    `  search API    ${example}`,
+    `  search API    ${publicUrl}/search?q=${config === '' ? 'iphone+13' : '…'}`,
     `  API docs      ${publicUrl}/docs`,
     `  metrics       ${adminUrl}/metrics`,
-    `  console       ${adminUrl}/ops${hasToken ? '' : '   (to change things there: ADMIN_TOKEN=… npm start)'}`,
+    `  console       ${adminUrl}/ops${token === undefined ? changes : `   (its token is in ${token})`}`,
     '',
     '',
   ].join('\n');

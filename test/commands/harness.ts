@@ -116,7 +116,8 @@ export async function callCli(words: readonly string[], calling: CliCall = {}) {
         onWrite?.(text);
       },
     },
-    settings: () => loadSettings({ env: env ?? {}, cwd: process.cwd() }),
+    settings: (file) =>
+      loadSettings({ env: file === undefined ? (env ?? {}) : { SERPCACHE_CONFIG: file }, cwd: process.cwd() }),
     signal: new AbortController().signal,
     operator: 'ana@desk',
     ...(env === undefined ? { adminToken: TOKEN } : {}),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InferredColumn } from '../../src/catalogue/infer.ts';
-import { type StarterConfig, starterConfig } from '../../src/commands/starter-config.ts';
+import { attributesOfCatalogue, remarksOn, starterConfig } from '../../src/commands/starter-config.ts';
 import { loadSettings } from '../../src/config/load.ts';
 import type { DomainSettings } from '../../src/config/settings.ts';
 import { pluck } from '../pluck.ts';
@@ -10,12 +10,16 @@ function column(name: string, more: Partial<InferredColumn> = {}): InferredColum
   return { column: name, name, type: 'string', values: 100, distinct: 10, ...more };
 }
 
-function starter(columns: readonly InferredColumn[]): StarterConfig {
-  const catalogue = { rows: 100, preset: undefined, texts: { id: 'id', title: 'Название\n- x' }, columns };
-  return starterConfig({ domain: 'shop', file: 'shop.csv', catalogue });
+const SERVERS = { domain: 'shop', from: 'a test', store: { kind: 'none' }, engine: { kind: 'sqlite' } };
+
+function starter(columns: readonly InferredColumn[]) {
+  const texts = { id: 'id', title: 'Название' };
+  const { attributes, ignored } = attributesOfCatalogue({ rows: 100, preset: undefined, texts, columns });
+  const text = starterConfig({ ...SERVERS, attributes, remarks: remarksOn(ignored) });
+  return { text, attributes: attributes.length, ignored };
 }
 
-function domainOf({ text }: StarterConfig): DomainSettings {
+function domainOf({ text }: { readonly text: string }): DomainSettings {
   const [domain] = loadSettings({ env: { SERPCACHE_CONFIG: 'c.yaml' }, cwd: '/', readFile: () => text }).domains;
   return domain ?? assert.fail('no domain');
 }
@@ -68,8 +72,8 @@ test('a column of lists has several values, and no order', () => {
 test('a name that YAML would read as another value stays a name', () => {
   const { attributes } = domainOf(starter(['null', 'true', 'false', 'no', 'n', 'e1'].map((name) => column(name))));
   assert.deepEqual(pluck(attributes, 'name'), ['null', 'true', 'false', 'no', 'n', 'e1']);
-  const catalogue = { rows: 1, preset: undefined, texts: { id: 'id', title: 'title' }, columns: [] };
-  assert.equal(domainOf(starterConfig({ domain: 'null', file: 'null.csv', catalogue })).name, 'null');
+  const text = starterConfig({ ...SERVERS, domain: 'null', attributes: [], remarks: [] });
+  assert.equal(domainOf({ text }).name, 'null');
 });
 
 test('a column whose name is not an attribute name keeps it as its label', () => {
@@ -105,8 +109,8 @@ test('the form of a shop is written, and its names have the labels of the page',
     texts: { id: 'Handle', title: 'Title' },
     columns: [column('Variant Price', { name: 'price', type: 'number', currency: 'EUR', format: '1.299,50' })],
   };
-  const made = starterConfig({ domain: 'shop', file: 's.csv', catalogue, form: { encoding: 'windows-1251' } });
-  const { attributes, catalogue: form } = domainOf(made);
+  const made = attributesOfCatalogue(catalogue, { encoding: 'windows-1251' });
+  const { attributes, catalogue: form } = domainOf({ text: starterConfig({ ...SERVERS, ...made, remarks: [] }) });
   assert.deepEqual(form, { preset: 'shopify', encoding: 'windows-1251', columns: {}, raw: [] });
   assert.deepEqual(attributes, [
     { name: 'price', type: 'number', facet: false, sort: true, format: '1.299,50', currency: 'EUR' },

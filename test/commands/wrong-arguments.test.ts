@@ -29,8 +29,8 @@ test('wrong arguments are refused before any request is sent, with the nearest k
     [['explain', 'goods', 'диван', 'page'], /a parameter is name=value, not "page"/],
     [['popular', '--limit', '0'], /--limit takes a whole number from 1 to/],
     [['suppress', 'goods', '--reason', '--lift'], /--reason needs a value: TEXT/],
-    [['config', 'check', '--json'], /unknown option --json \(allowed: --help, --version\)/],
-    [['index', 'goods', 'a.csv', '--frobnicate'], /unknown option --frobnicate \(allowed: --init, /],
+    [['config', 'check', '--json'], /unknown option --json \(allowed: --config, --help, --version\)/],
+    [['index', 'goods', 'a.csv', '--frobnicate'], /unknown option --frobnicate \(allowed: --into, /],
     [['popular', '--token', 'secret-secret'], /seen by everybody.*ADMIN_TOKEN.*--token-file/],
     [['popular', '--token=secret-secret'], /seen by everybody/],
     [['popular', '--admin', 'ftp://host'], /--admin takes an address/],
@@ -63,7 +63,6 @@ test('the help, overall and of each command, shows the usage and the exit status
     whole.out,
     /exit status:\n +0 {2}passed[\s\S]*\n +3 {2}it could not be done[\s\S]*78 {2}wrong configuration/,
   );
-  assert.equal((await callCli([])).out, whole.out);
   const all = COMMANDS.flatMap((command) => [command, ...('parts' in command ? command.parts : [])]);
   for (const { name, usage, summary } of all) {
     for (const words of [
@@ -79,4 +78,17 @@ test('the help, overall and of each command, shows the usage and the exit status
     assert.equal(code, 0);
     assert.match(out, /^serpcache \d+\.\d+\.\d+\n$/);
   }
+});
+
+test('without a command the service is started, and each command that reads a configuration takes its file', async () => {
+  const served: (string | undefined)[] = [];
+  const serve = async (config?: string): Promise<void> => void served.push(config);
+  for (const words of [[], ['start'], ['--config', 'own.yaml'], ['start', '--config=own.yaml']]) {
+    const { code, err } = await callCli(words, { serve });
+    assert.equal(code, 0, err);
+  }
+  assert.deepEqual(served, [undefined, undefined, 'own.yaml', 'own.yaml']);
+  const checked = await callCli(['config', 'check', '--config', '/no/such.yaml']);
+  assert.equal(checked.code, 78);
+  assert.match(checked.err, /\/no\/such\.yaml/);
 });

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '../folder.ts';
-import { callCli } from './harness.ts';
+import { type CliCall, callCli } from './harness.ts';
 
 const folder = temporaryFolder({ after });
-const path = (name: string): string => join(folder, name);
+const path = (...names: readonly string[]): string => join(folder, ...names);
 
 const CSV = `sku;Название;Цена;brand;Год выпуска;Теги
 A-1;Диван угловой;15990.50;Ikea;2019;мебель
@@ -16,17 +16,21 @@ A-3;Велосипед;8990;Stels;2019;sport
 `;
 writeFileSync(path('shop.csv'), CSV.replace('26"', '26'));
 
-/** `index --init` with the index in a folder of the test. */
-const initialize = (words: readonly string[], calling: Parameters<typeof callCli>[1] = {}) =>
-  callCli(['index', '--init', ...words, '--into', mkdtempSync(join(folder, 'index-'))], calling);
+/** `init` with a catalogue, whose index is in a folder of the test. */
+const initialize = (domain: string | undefined, file: string, words: readonly string[], calling: CliCall = {}) =>
+  callCli(
+    ['init', ...(domain === undefined ? [] : [domain]), '--catalogue', file, '--into', newFolder(), ...words],
+    calling,
+  );
+const newFolder = (): string => mkdtempSync(join(folder, 'index-'));
 
-test('--init writes a configuration, and indexes the whole catalogue with it', async () => {
+test('a configuration is written, and the whole catalogue is indexed with it', async () => {
   const out = path('own.yaml');
-  const made = await initialize(['shop', path('shop.csv'), '--out', out]);
+  const made = await initialize('shop', path('shop.csv'), ['--out', out]);
   assert.equal(made.code, 0, made.err);
   assert.match(
     made.out,
-    /^3 documents indexed for shop in .*, with 4 attributes; .*own\.yaml is written\nThen:\n.*npm start\n$/,
+    /^catalogue {2}3 documents indexed in .*shop\.sqlite\nwritten {4}.*own\.yaml: domain shop with 4 attributes\nthen {7}.*npm start\n$/,
   );
   const text = readFileSync(out, 'utf8');
   assert.match(text, /^ {6}tsena: \{ type: number, sort: true, label: "Цена" \}$/m);
@@ -42,8 +46,8 @@ test('--init writes a configuration, and indexes the whole catalogue with it', a
   assert.doesNotMatch(indexed.err, /ignored/);
 });
 
-test('an existing index is never overwritten by --init', async () => {
-  const words = ['index', '--init', 'shop', path('shop.csv'), '--into', path('kept'), '--out'];
+test('an existing index is never overwritten', async () => {
+  const words = ['init', 'shop', '--catalogue', path('shop.csv'), '--into', path('kept'), '--out'];
   assert.equal((await callCli([...words, path('first.yaml')])).code, 0);
   const { code, err } = await callCli([...words, path('second.yaml')]);
   assert.equal(code, 3);
@@ -51,37 +55,40 @@ test('an existing index is never overwritten by --init', async () => {
   assert.equal(existsSync(path('second.yaml')), false);
 });
 
-test('--init refuses a catalogue that cannot be indexed, and writes nothing', async () => {
+test('a catalogue that cannot be indexed is refused, and nothing is written', async () => {
   writeFileSync(path('wrong.csv'), `id,title\n1,a\n2,b\n1,c\n${'x'.repeat(513)},d\n3,\n`);
-  const words = ['shop', path('wrong.csv'), '--out', path('wrong.yaml')];
-  const refused = await initialize(words);
+  const index = (...words: readonly string[]) =>
+    initialize('shop', path('wrong.csv'), ['--out', path('new', 'wrong.yaml'), ...words]);
+  mkdirSync(path('new'));
+  const refused = await index();
   assert.equal(refused.code, 3);
   assert.match(refused.err, /wrong\.csv, line 4: row 3 \(id "1"\): the id is taken by row 1/);
-  assert.equal(existsSync(path('wrong.yaml')), false);
-  const few = await initialize([...words, '--max-bad-rows', '2']);
+  const few = await index('--max-bad-rows', '2');
   assert.match(few.err, /line 6, field "title": empty/);
-  const enough = await initialize([...words, '--max-bad-rows', '3']);
-  assert.match(enough.out, /^2 documents indexed/);
+  assert.deepEqual(readdirSync(path('new')), []);
+  const enough = await index('--max-bad-rows', '3');
+  assert.match(enough.out, /^catalogue {2}2 documents indexed/);
+  assert.deepEqual(readdirSync(path('new')), ['serpcache.schema.json', 'wrong.yaml']);
   assert.match(enough.err, /skipped: .*line 4: row 3.*skipped: .*line 5, field "id": 513 bytes.*skipped: .*line 6/s);
 });
 
-test('--init writes the columns, the form and the formats that index needs to read the file again', async () => {
+test('the configuration has the columns, the form and the formats that index needs to read the file again', async () => {
   const [file, out] = [path('own-names.csv'), path('own-names.yaml')];
   const bytes = Buffer.from(
     'Nr;Text;价格;Preis;Seit\n1;Caf\u00e9;5;1.299,00 \u20ac;05/25/2026 10:00\n2;b;6;5,00 \u20ac;05/01/2026\n',
   );
   writeFileSync(file, bytes);
   const named = ['--id', 'Nr', '--title', 'Text'];
-  const made = await initialize(['shop', file, '--out', out, ...named]);
+  const made = await initialize('shop', file, ['--out', out, ...named]);
   assert.equal(made.code, 0, made.err);
   const text = readFileSync(out, 'utf8');
-  assert.ok(text.includes('catalogue: {"columns":{"id":"Nr","title":"Text","column_3":"价格"}}'), text);
+  assert.ok(text.includes('catalogue: { columns: { id: "Nr", title: "Text", column_3: "价格" } }'), text);
   assert.match(text, /preis: \{ type: number, sort: true, format: "1\.299,50", currency: EUR, label: "Preis" \}/);
   assert.match(text, /seit: \{ type: date, sort: true, format: "MM\/DD\/YYYY", label: "Seit" \}/);
   assert.match(made.err, /note: seit: of a time, its day was kept.* \(1 times\)/);
   const again = await callCli(['index', 'shop', file, '--into', folder], { env: { SERPCACHE_CONFIG: out } });
   assert.match(again.out, /^2 documents indexed/, again.err);
-  const wrong = await initialize(['shop', file, '--out', path('x.yaml'), '--id', 'Nummer', '--title', 'Text']);
+  const wrong = await initialize('shop', file, ['--out', path('x.yaml'), '--id', 'Nummer', '--title', 'Text']);
   assert.match(wrong.err, /no column "Nummer" in the header; the header has: Nr, Text, 价格, Preis, Seit/);
 });
 
@@ -89,17 +96,17 @@ test('--serve starts the service with the configuration that was written, or wit
   const served: (string | undefined)[] = [];
   const calling = { serve: async (config?: string) => void served.push(config) };
   const out = path('served.yaml');
-  const made = await initialize(['shop', path('shop.csv'), '--out', out, '--serve'], calling);
-  assert.match(made.out, /^The next time:\n {2}SERPCACHE_CONFIG=.* npm start$/m);
+  const made = await initialize('shop', path('shop.csv'), ['--out', out, '--serve'], calling);
+  assert.match(made.out, /^next time {2}SERPCACHE_CONFIG=.* npm start$/m);
   const env = { SERPCACHE_CONFIG: out };
   await callCli(['index', 'shop', path('shop.csv'), '--into', folder, '--serve'], { ...calling, env });
-  await initialize(['shop', path('none.csv'), '--out', path('none.yaml'), '--serve'], calling);
+  await initialize('shop', path('none.csv'), ['--out', path('none.yaml'), '--serve'], calling);
   assert.deepEqual(served, [out, undefined]);
 });
 
 test('an existing file is never overwritten', async () => {
   writeFileSync(path('mine.yaml'), 'mine');
-  const { code, out, err } = await initialize(['shop', path('shop.csv'), '--out', path('mine.yaml')]);
+  const { code, out, err } = await initialize('shop', path('shop.csv'), ['--out', path('mine.yaml')]);
   assert.deepEqual([code, out], [3, '']);
   assert.match(err, /mine\.yaml exists already, and nothing was changed; name others \(--out FILE, --into DIRECTORY\)/);
   assert.equal(readFileSync(path('mine.yaml'), 'utf8'), 'mine');
@@ -108,7 +115,7 @@ test('an existing file is never overwritten', async () => {
 test('a file that appears while the catalogue is read is not overwritten either', async () => {
   // A dangling link does not exist for the first check, and exists for the write.
   symlinkSync(path('elsewhere.yaml'), path('link.yaml'));
-  const { code, err } = await initialize(['shop', path('shop.csv'), '--out', path('link.yaml')]);
+  const { code, err } = await initialize('shop', path('shop.csv'), ['--out', path('link.yaml')]);
   assert.equal(code, 3);
   assert.match(err, /link\.yaml exists already, and nothing was changed/);
   assert.equal(existsSync(path('elsewhere.yaml')), false);
@@ -116,14 +123,17 @@ test('a file that appears while the catalogue is read is not overwritten either'
 
 test('the domain takes the name of the file, unless it is given', async () => {
   writeFileSync(path('Мой Каталог.v2.csv'), 'id,title\n1,a\n');
-  const { out, code } = await initialize([path('Мой Каталог.v2.csv'), '--out', path('named.yaml')]);
+  const { out, code } = await initialize(undefined, path('Мой Каталог.v2.csv'), ['--out', path('named.yaml')]);
   assert.equal(code, 0);
-  assert.match(out, /^1 documents indexed for moy-katalog in .*moy-katalog\.sqlite, with 0 attributes/);
+  assert.match(
+    out,
+    /^catalogue {2}1 documents indexed in .*moy-katalog\.sqlite\nwritten .*: domain moy-katalog with 0 attributes/,
+  );
 });
 
 test('a domain and a column may have names that are other values in YAML', async () => {
   writeFileSync(path('null.csv'), 'id,title,true,null,false\n1,a,x,2,3\n');
-  const { code, err } = await initialize([path('null.csv'), '--out', path('null.yaml')]);
+  const { code, err } = await initialize(undefined, path('null.csv'), ['--out', path('null.yaml')]);
   assert.equal(code, 0, err);
   const indexed = await callCli(['index', 'null', path('null.csv'), '--into', folder], {
     env: { SERPCACHE_CONFIG: path('null.yaml') },
@@ -135,8 +145,8 @@ test('a domain and a column may have names that are other values in YAML', async
 test('the printed command can be pasted into a shell', async () => {
   const [file, out] = [path("it's my shop.csv"), path('my shop.yaml')];
   writeFileSync(file, 'id,title\n1,a\n');
-  const made = await initialize(['shop', file, '--out', out]);
-  const [, , start = ''] = made.out.split('\n');
+  const made = await initialize('shop', file, ['--out', out]);
+  const [, start = ''] = /^then {7}(.*)$/m.exec(made.out) ?? [];
   const printed = (line: string): string[] => {
     const { stdout } = spawnSync('sh', ['-c', `env printf '%s\\n' ${line}`], { encoding: 'utf8' });
     return stdout.trimEnd().split('\n');
@@ -156,13 +166,17 @@ test('columns that the domain does not declare are listed, and the catalogue is 
 
 test('wrong arguments are refused before a file is read or written', async () => {
   for (const [words, said] of [
-    [['index', '--init', 'Shop', 'no-such.csv'], /the domain takes a lower-case letter.*not "Shop"/],
-    [['index', '--init', 'shop', 'no-such.csv', '--preset', 'ebay'], /--preset takes google, yml, shopify.*not "ebay"/],
-    [['index', 'goods', 'no-such.csv', '--out', path('x.yaml')], /--out goes with --init/],
-    [['index', 'goods'], /takes a domain and a file/],
+    [['init', 'Shop', '--catalogue', 'no-such.csv'], /the domain takes a lower-case letter.*not "Shop"/],
+    [['init', '--catalogue', 'no-such.csv', '--preset', 'ebay'], /--preset takes google, yml, shopify.*not "ebay"/],
+    [['init', '--engine', 'mysql://127.0.0.1/goods'], /the engine takes sphinx:\/\/host:9306\/index.*not "mysql:/],
+    [['init', '--store', 'http://127.0.0.1'], /the store takes redis:\/\/user@host:6379.*not "http:/],
+    [['init', '--store', 'redis://ana:secret@127.0.0.1'], /seen by everybody on this machine: set STORE_PASSWORD/],
+    [['init', 'shop', '--store', 'none'], /has the domains of the demo: goods, auto, realty, jobs; not shop/],
+    [['init'], /no terminal for its questions: give --engine, --store or --catalogue/],
+    [['index', 'goods'], /an argument is missing/],
     [
       ['index', 'shop', 'no-such.csv'],
-      /no domain "shop"; configured: goods, .*; for another one: serpcache index --init/,
+      /no domain "shop"; configured: goods, .*; for another one: serpcache init shop --catalogue no-such\.csv/,
     ],
     [['index', 'goods', 'no-such.csv', '--max-bad-rows', '-1'], /--max-bad-rows takes a whole number from 0 to/],
   ] as const) {

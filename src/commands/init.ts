@@ -1,0 +1,224 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve as resolvePath } from 'node:path';
+import { nameOfColumn, shownNames } from '../catalogue/columns.ts';
+import { DEMO_DOMAINS } from '../catalogue/demo.ts';
+import { DEFAULT_FILE, loadSettings } from '../config/load.ts';
+import { configSchema } from '../config/reference.ts';
+import type { Settings } from '../config/settings.ts';
+import { indexFileOf } from '../engines/sqlite/schema.ts';
+import { countText } from '../report/format.ts';
+import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
+import { type Command, type CommandContext, domainNamed } from './command.ts';
+import { buildCatalogue, CATALOGUE_HELP, CATALOGUE_OPTIONS, formOf, showRows, skipBadRows } from './index-catalogue.ts';
+import { engineIn, lookAtEngine, lookAtStore, storeIn } from './init-servers.ts';
+import {
+  attributesOfCatalogue,
+  attributesOfIndex,
+  quotedLine,
+  remarksOn,
+  SCHEMA_FILE,
+  starterConfig,
+  type Tree,
+} from './starter-config.ts';
+import { createProgress, plural } from './terminal.ts';
+
+/** Runs the service; `serpcache` alone does the same. */
+export const start: Command = {
+  name: 'start',
+  usage: '[--config FILE]',
+  summary: 'start the service: with a configuration, or the demo without one; SIGTERM or Ctrl-C ends it',
+  options: [],
+  takes: { min: 0, max: 0 },
+  run: async (_, { serve }) => serve?.(),
+};
+
+/** Writes a first configuration, after a look at the servers and the catalogue that it names. */
+export const init: Command = {
+  name: 'init',
+  usage: '[domain] [--engine ADDRESS] [--store ADDRESS] [--catalogue FILE] [--out FILE] [--serve]',
+  summary: 'write a configuration for your engine, store and catalogue, after a look at each of them',
+  options: [
+    {
+      name: 'engine',
+      takes: 'ADDRESS',
+      about: 'sphinx://host:9306/index, manticore://host:9306/index, or embedded (default)',
+    },
+    {
+      name: 'store',
+      takes: 'ADDRESS',
+      about: 'redis://user@host:6379 (rediss:// over TLS), sentinel://host:26379/master, or none (default)',
+    },
+    { name: 'catalogue', takes: 'FILE', about: 'your catalogue: its columns become attributes; or none (default)' },
+    { name: 'out', takes: 'FILE', about: `the file to write, ${DEFAULT_FILE} by default; it must not exist` },
+    ...CATALOGUE_OPTIONS,
+  ],
+  takes: { min: 0, max: 1 },
+  details: [
+    'Without any of the first three options it asks for them. Nothing is written when a server does not answer or a catalogue',
+    'cannot be read. The embedded engine gets the catalogue, or without one the demo. The password of the store is that',
+    'of the variable STORE_PASSWORD, which the configuration names.',
+    '',
+    ...CATALOGUE_HELP,
+  ],
+  run: initialize,
+};
+
+/** A domain may have the name of a demo domain: this folder keeps their indexes apart. */
+const DIRECTORY = 'data/own';
+const DOMAIN_NAME = /^[a-z][a-z0-9-]{0,30}$/;
+
+async function initialize(args: ParsedArguments, context: CommandContext): Promise<void> {
+  const { stdout, stderr, signal } = context;
+  const out = args.text('out') ?? DEFAULT_FILE;
+  refuseExisting(out);
+  const answers = await answersOf(args, context);
+  const [asked, askedStore] = [engineIn(answers.engine), storeIn(answers.store, process.env['STORE_PASSWORD'])];
+  const file = ['', 'none'].includes(answers.catalogue) ? undefined : answers.catalogue;
+  const isIndexed = asked.kind === 'sqlite' && file !== undefined;
+  const directory = args.text('into') ?? (isIndexed ? DIRECTORY : 'data');
+  const given = args.positionals[0] ?? (file === undefined ? undefined : nameOf(basename(file).split('.')[0] ?? ''));
+  if (given !== undefined && !DOMAIN_NAME.test(given)) {
+    throw new UsageError(
+      `the domain takes a lower-case letter, then letters, digits and -, 31 at most, not "${given}"`,
+    );
+  }
+  // Checked before a large catalogue is read, and again when the file is written.
+  if (isIndexed) refuseExisting(indexFileOf(directory, given ?? ''));
+
+  const index = asked.kind === 'sqlite' ? undefined : await lookAtEngine(asked, signal);
+  if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
+  const domain = given ?? (index === undefined ? 'goods' : nameOf(index.index));
+  const settingsOf = (text: string): Settings => {
+    const env = { SERPCACHE_CONFIG: out, STORE_PASSWORD: process.env['STORE_PASSWORD'] };
+    return loadSettings({ env, cwd: process.cwd(), readFile: () => text });
+  };
+  const draft = { domain, from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
+  const settingsWith = (store: Tree): Settings => settingsOf(starterConfig({ ...draft, store }));
+  const looked = askedStore['kind'] === 'none' ? undefined : await lookAtStore(askedStore, settingsWith, context);
+  if (looked !== undefined) stdout.write(`store      ${looked.text}\n`);
+
+  const columns = file === undefined ? undefined : await columnsOf(file, args, context);
+  const { attributes, ignored } = attributesFor(domain, index, columns);
+  for (const [column, why] of ignored) stderr.write(`column ${shownNames([column])} is left out: ${why}\n`);
+  const read = columns === undefined ? [] : [`${quotedLine(file ?? '')} (${plural(columns.rows, 'row')})`];
+  const text = starterConfig({
+    domain,
+    from: [...(index === undefined ? [] : [index.text]), ...read].join(' and ') || 'the demo',
+    store: looked?.tree ?? askedStore,
+    engine:
+      asked.kind === 'sqlite'
+        ? { kind: 'sqlite', directory, demo: file === undefined || undefined }
+        : { ...asked, index: index?.index, idAttribute: index?.idAttribute },
+    catalogue: columns?.catalogue,
+    attributes,
+    remarks: [...(columns?.texts ?? []), ...remarksOn(ignored)],
+  });
+  // Checks that the service accepts the configuration before it is written.
+  const settings = domainNamed(domain, settingsOf(text));
+  const written = writeNew(out, text);
+  if (isIndexed) {
+    const target = { file, domain: settings, directory: resolvePath(directory) };
+    const { documents } = await buildCatalogue(target, args, context).catch((error: unknown) => {
+      for (const each of written) rmSync(each);
+      throw error;
+    });
+    stdout.write(`catalogue  ${countText(documents)} documents indexed in ${indexFileOf(directory, domain)}\n`);
+  }
+  stdout.write(`written    ${out}: domain ${domain} with ${plural(attributes.length, 'attribute')}\n`);
+  const named = out === DEFAULT_FILE ? '' : `SERPCACHE_CONFIG=${quoted(out)} `;
+  stdout.write(`${args.has('serve') ? 'next time' : 'then'}${args.has('serve') ? '  ' : '       '}${named}npm start\n`);
+  if (args.has('serve')) await context.serve?.(out);
+}
+
+/** The options, or without one of them the answers of a person. @throws UsageError without a terminal */
+async function answersOf(args: ParsedArguments, { ask, stderr }: CommandContext) {
+  const [engine, store, catalogue] = ['engine', 'store', 'catalogue'].map((name) => args.text(name));
+  if ((engine ?? store ?? catalogue) !== undefined) {
+    return { engine: engine ?? '', store: store ?? '', catalogue: catalogue ?? '' };
+  }
+  if (ask === undefined) {
+    throw new UsageError('there is no terminal for its questions: give --engine, --store or --catalogue (or none)');
+  }
+  stderr.write('Three questions; Enter takes what stands in brackets.\n');
+  const answer = async (question: string): Promise<string> => (await ask(question)).trim();
+  return {
+    engine: await answer('1. Search engine: sphinx://host:9306/index, manticore://host:9306/index [embedded]: '),
+    store: await answer('2. Redis or Valkey: redis://host:6379, sentinel://host:26379/master [none]: '),
+    catalogue: await answer('3. File of your catalogue: CSV, NDJSON, a product feed [none]: '),
+  };
+}
+
+async function columnsOf(file: string, args: ParsedArguments, { clock, stderr, signal }: CommandContext) {
+  const form = formOf(args);
+  const progress = createProgress({ label: `reading ${basename(file)}`, unit: 'rows', output: stderr, clock });
+  const { inferCatalogue } = await import('../catalogue/infer.ts');
+  // Bad rows are reported when the file is indexed, if it is.
+  let skipped = '';
+  const onBadRow = skipBadRows(args, (text) => {
+    skipped = `${text}\n`;
+  });
+  const inferred = await inferCatalogue(file, { form, signal, onBadRow, onRow: (row) => showRows(progress, row) })
+    .finally(() => progress.finish())
+    .catch((error: unknown) => {
+      stderr.write(skipped);
+      throw error;
+    });
+  const texts = Object.entries(inferred.texts).map(([field, column]) => `${field} from ${quotedLine(column)}`);
+  return { ...attributesOfCatalogue(inferred, form), rows: inferred.rows, texts: [texts.join(', ')] };
+}
+
+type Columns = Awaited<ReturnType<typeof columnsOf>>;
+
+/** A server knows the attributes of its index only; the catalogue says more about them. */
+function attributesFor(
+  domain: string,
+  index: Awaited<ReturnType<typeof lookAtEngine>> | undefined,
+  columns: Columns | undefined,
+): Pick<Columns, 'attributes' | 'ignored'> {
+  if (index === undefined && columns !== undefined) return columns;
+  const demo = DEMO_DOMAINS.find(({ name }) => name === domain);
+  const declared = index ?? demo;
+  if (declared === undefined) {
+    const names = DEMO_DOMAINS.map(({ name }) => name).join(', ');
+    throw new UsageError(
+      `without a catalogue the embedded engine has the domains of the demo: ${names}; not ${domain}`,
+    );
+  }
+  const own = attributesOfIndex(declared.attributes);
+  const known = new Set(own.map(({ name }) => name));
+  const others = (columns?.attributes ?? []).filter(({ name }) => !known.has(name));
+  return {
+    attributes: own.map((one) => columns?.attributes.find(({ name }) => name === one.name) ?? one),
+    ignored: [
+      ...(columns?.ignored ?? []),
+      ...others.map(({ name }) => [name, 'the index has no such attribute'] as const),
+    ],
+  };
+}
+
+/** A domain name made from a name of something else. */
+function nameOf(text: string): string {
+  return nameOfColumn(text).replaceAll('_', '-') || 'catalogue';
+}
+
+/** Writes the configuration, and the schema that editors read where there is none. @returns the files that it made */
+function writeNew(file: string, text: string): readonly string[] {
+  try {
+    writeFileSync(file, text, { flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    throw new Error(existsAlready(file), { cause: error });
+  }
+  const schema = join(dirname(file), SCHEMA_FILE);
+  if (existsSync(schema)) return [file];
+  writeFileSync(schema, `${JSON.stringify(configSchema())}\n`);
+  return [file, schema];
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file)) throw new Error(existsAlready(file));
+}
+
+function existsAlready(file: string): string {
+  return `${file} exists already, and nothing was changed; name others (--out FILE, --into DIRECTORY), or start with it`;
+}

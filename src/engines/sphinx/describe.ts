@@ -1,0 +1,84 @@
+import type { Attribute } from '../../search/domain.ts';
+import { type ConnectionOptions, openConnection } from './connection.ts';
+import { checkIndexName, codesOf } from './rows.ts';
+
+/** An index as a server describes it, made by `sphinx-source` or by others. */
+export interface IndexDescription {
+  /** The version in the server's greeting: `2.2.11-id64-release (95ae9a6)`. */
+  readonly version: string;
+  readonly index: string;
+  readonly documents: number;
+  /** The attributes that a domain can declare, in the order of the index. */
+  readonly attributes: readonly Pick<Attribute, 'name' | 'type' | 'multiple'>[];
+  /** Text attributes that a page needs and the index lacks. */
+  readonly missing: readonly string[];
+  /** The attribute that `sphinx-source` writes for the document's own id; absent in an index made by others. */
+  readonly idAttribute?: string;
+}
+
+const DEADLINE_MS = 5000;
+
+const TYPES: Readonly<Record<string, Pick<Attribute, 'type' | 'multiple'>>> = {
+  uint: { type: 'integer' },
+  bigint: { type: 'integer' },
+  bool: { type: 'integer' },
+  float: { type: 'number' },
+  timestamp: { type: 'date' },
+  string: { type: 'string' },
+  mva: { type: 'integer', multiple: true },
+  mva64: { type: 'integer', multiple: true },
+};
+
+const TEXTS = ['title', 'description'];
+const OWN_ID = 'doc_id';
+
+/**
+ * Reads the columns of an index over a connection of its own.
+ * @param index absent: the only index of the server
+ * @throws SearchError when the server does not answer, Error when there is no such index or several to choose from
+ */
+export async function describeIndex(
+  { host, port, deadlineMs = DEADLINE_MS }: Pick<ConnectionOptions, 'host' | 'port'> & { readonly deadlineMs?: number },
+  index: string | undefined,
+  signal: AbortSignal,
+): Promise<IndexDescription> {
+  const connection = await openConnection({ host, port, connectTimeoutMs: deadlineMs, onClose: () => {} }, signal);
+  // The library has no deadline for a reply; a connection that ends rejects its statement.
+  const timer = setTimeout(connection.destroy, deadlineMs);
+  try {
+    const rowsOf = async (sql: string) => (await connection.send(sql))[0] ?? [];
+    const indexes = (await rowsOf('SHOW TABLES')).map(([name]) => name ?? '');
+    const [name = '', another] = index === undefined ? indexes : [index];
+    if (another !== undefined || !indexes.includes(name)) {
+      const wanted = index === undefined ? 'name one of its indexes' : `it has no index "${index}"`;
+      throw new Error(`${wanted}: ${indexes.join(', ') || 'it has none'}`);
+    }
+    checkIndexName(name);
+    const columns = (await rowsOf(`DESCRIBE ${name}`)).map(([column, type]) => [column ?? '', type ?? ''] as const);
+    const [[documents = ''] = []] = await rowsOf(`SELECT COUNT(*) FROM ${name}`);
+    const isString = (wanted: string): boolean =>
+      columns.some(([column, type]) => column === wanted && type === 'string');
+    return {
+      version: connection.version,
+      index: name,
+      documents: Number(documents),
+      attributes: attributesIn(columns),
+      missing: TEXTS.filter((text) => !isString(text)),
+      idAttribute: isString(OWN_ID) ? OWN_ID : undefined,
+    };
+  } finally {
+    clearTimeout(timer);
+    connection.destroy();
+  }
+}
+
+/** Full-text fields, columns of other types and names with `_` at the beginning are no attributes. */
+function attributesIn(columns: readonly (readonly [name: string, type: string])[]): IndexDescription['attributes'] {
+  const names = new Set(columns.map(([name]) => name));
+  return columns.flatMap(([name, word]) => {
+    const type = TYPES[word];
+    if (type === undefined || ['id', OWN_ID, ...TEXTS].includes(name) || !/^[a-z][a-z0-9_]{0,30}$/.test(name))
+      return [];
+    return [names.has(codesOf(name)) ? { name, ...type, multiple: true } : { name, ...type }];
+  });
+}
