@@ -1,22 +1,23 @@
-// Every npm script starts with this program: `PATH=$(node src/bootstrap.mjs) && exec node …`. It runs on the machine's
-// own Node, 18 or newer, so it is plain JavaScript without dependencies. It ensures a Node of 24 or newer
-// and the node_modules of the lockfile, then prints the PATH in which `node` is that Node. A machine without one gets the
-// Node of the lockfile in src/node.
-// `node src/bootstrap.mjs [dev]`: `dev` installs the development dependencies as well.
+// It ensures a Node of 24 or newer. It runs on the machine's own Node, 18 or newer, so it is plain JavaScript without
+// dependencies. A machine without such a Node gets that of the lockfile in src/node.
+// In a clone every npm script starts with it: `PATH=$(node src/bootstrap.mjs [dev]) && exec node …`. It also installs the
+// node_modules of the lockfile (`dev`: those for development as well), and prints the PATH in which `node` is that Node.
+// In the package for npm the programs call `launch`.
 // All other output goes to stderr. Exit status 3: something is missing; the message tells how to install it.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const MIN_NODE = 24;
 const MIN_BOOTSTRAP_NODE = 18;
 const MIN_NPM = 9;
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const own = fileURLToPath(import.meta.url);
+const root = dirname(dirname(own));
 const needsDev = process.argv[2] === 'dev';
 
 /**
@@ -30,20 +31,54 @@ const PROJECT = {
 };
 const NODE_PACKAGE = `node-${process.platform}-${process.arch}`;
 const OWN_NODE = {
-  folder: join(root, 'src', 'node'),
+  folder: join(dirname(own), 'node'),
   options: ['--ignore-scripts'],
   counts: (name) => name === NODE_PACKAGE,
 };
 
-main().catch((error) => {
+if (process.argv[1] !== undefined && realpathSync(process.argv[1]) === own) main().catch(fail);
+
+function fail(error) {
   console.error(`serpcache: ${error.message}`);
   process.exitCode = 3;
-});
+}
+
+/** Runs a program of the package, in this process or, where this Node is too old, in one of a newer Node. */
+export function launch(program) {
+  const file = join(dirname(own), program);
+  if (majorOf(process.version) < MIN_NODE) return launchOnOwnNode(file).catch(fail);
+  // Each start shows TypeScript's lines in stack traces.
+  process.setSourceMapsEnabled(true);
+  process.argv[1] = file;
+  return import(pathToFileURL(file).href);
+}
+
+async function launchOnOwnNode(file) {
+  const env = { ...process.env, PATH: await pathWithOwnNode(cached(OWN_NODE)) };
+  const child = spawn('node', ['--enable-source-maps', file, ...process.argv.slice(2)], { stdio: 'inherit', env });
+  // A terminal sends its signals to both processes; a supervisor sends them to this one.
+  const passed = process.stdin.isTTY ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'];
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+    process.on(signal, () => passed.includes(signal) && child.kill(signal));
+  }
+  child.once('error', fail);
+  child.once('close', (status) => process.exit(status ?? 1));
+}
+
+/** The package may lie where this user cannot write: its Node is installed in the user's cache. */
+function cached(target) {
+  const lock = readFileSync(join(target.folder, 'package-lock.json'));
+  const name = `node-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`;
+  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'serpcache', name);
+  mkdirSync(folder, { recursive: true });
+  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(target.folder, file), join(folder, file));
+  return { ...target, folder };
+}
 
 async function main() {
   if (majorOf(process.version) < MIN_BOOTSTRAP_NODE) throw new Error(newerNodeNeeded());
   await installed(PROJECT);
-  const path = majorOf(machineNode()) >= MIN_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode();
+  const path = majorOf(machineNode()) >= MIN_NODE ? (process.env.PATH ?? '') : await pathWithOwnNode(OWN_NODE);
   process.stdout.write(`${path}\n`);
 }
 
@@ -56,12 +91,12 @@ function machineNode() {
   return isInstalled ? (run('node', ['--version']) ?? '') : process.version;
 }
 
-async function pathWithOwnNode() {
-  const known = Object.keys(packagesOf(OWN_NODE.folder)).map(nameOf);
-  if (!known.some((name) => OWN_NODE.counts(name))) throw new Error(newerNodeNeeded());
-  await installed(OWN_NODE);
+async function pathWithOwnNode(target) {
+  const known = Object.keys(packagesOf(target.folder)).map(nameOf);
+  if (!known.some((name) => target.counts(name))) throw new Error(newerNodeNeeded());
+  await installed(target);
   // Not node_modules/.bin: npm 9 creates no links there with --ignore-scripts.
-  const bin = join(OWN_NODE.folder, 'node_modules', NODE_PACKAGE, 'bin');
+  const bin = join(target.folder, 'node_modules', NODE_PACKAGE, 'bin');
   const version = run(join(bin, 'node'), ['--version']);
   // The package is built for glibc; on a system without it this Node does not start.
   if (version === undefined || majorOf(version) < MIN_NODE) throw new Error(newerNodeNeeded());
@@ -74,7 +109,7 @@ function newerNodeNeeded() {
 }
 
 async function installed(target) {
-  if (missingPackage(target) !== undefined) await exclusively(() => install(target));
+  if (missingPackage(target) !== undefined) await exclusively(target.folder, () => install(target));
 }
 
 async function install(target) {
@@ -82,7 +117,7 @@ async function install(target) {
   if (missing === undefined) return; // Another start installed it while this one waited.
   const npm = majorOf(run('npm', ['--version']) ?? '0');
   if (npm < MIN_NPM) throw new Error(`npm ${npm === 0 ? 'is missing' : 'is too old'}: install npm ${MIN_NPM} or newer`);
-  console.error(`serpcache: installing with npm ci (missing: ${missing})`);
+  console.error(`serpcache: installing with npm ci in ${target.folder} (missing: ${missing})`);
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
   // npm run exports its own prefix to its children; the option overrides it.
   const done = await ended('npm', ['ci', '--prefix', target.folder, ...quiet, ...target.options]);
@@ -146,11 +181,11 @@ function ended(command, args) {
 }
 
 /**
- * One installation at a time per checkout. A listening socket is the lock: the kernel closes it when its owner ends, so
+ * One installation at a time per folder. A listening socket is the lock: the kernel closes it when its owner ends, so
  * a killed installation leaves nothing to clean up.
  */
-async function exclusively(task) {
-  const name = `serpcache-install-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`;
+async function exclusively(folder, task) {
+  const name = `serpcache-install-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;
   const address = process.platform === 'linux' ? `\0${name}` : join(tmpdir(), name);
   const waiting = new Set();
   for (let told = false; ; told = true) {
@@ -163,7 +198,7 @@ async function exclusively(task) {
         for (const socket of waiting) socket.destroy();
       }
     }
-    if (!told) console.error('serpcache: waiting for another npm ci in this checkout');
+    if (!told) console.error(`serpcache: waiting for another npm ci in ${folder}`);
     if ((await closed(address)) === 'refused') rmSync(address, { force: true });
   }
 }

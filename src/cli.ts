@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { askAt, call } from './commands/call.ts';
-import { withDemoToken } from './commands/demo.ts';
+import { environmentOf } from './commands/demo.ts';
 import { CONFIG_VARIABLE } from './config/document.ts';
 import { loadSettings } from './config/load.ts';
 import { systemClock } from './runtime.ts';
@@ -20,10 +20,7 @@ process.exitCode = await call(process.argv.splice(2), {
   clock: systemClock,
   stdout,
   stderr,
-  settings: (file) => {
-    const cwd = process.cwd();
-    return loadSettings({ env: withDemoToken({ ...env, [CONFIG_VARIABLE]: file ?? env[CONFIG_VARIABLE] }, cwd), cwd });
-  },
+  settings: (named) => loadSettings(environmentOf(env, { named })),
   signal: stop.signal,
   serve: async (config) => {
     if (config !== undefined) env[CONFIG_VARIABLE] = config;
@@ -31,6 +28,7 @@ process.exitCode = await call(process.argv.splice(2), {
   },
   operator: `${env['USER'] || 'operator'}@${hostname()}`,
   adminToken: env['ADMIN_TOKEN'] || undefined,
+  storePassword: env['STORE_PASSWORD'] || undefined,
   ask:
     stdin.isTTY && stderr.isTTY
       ? (question: string) => askAt({ input: stdin, output: stderr }, question, stop.signal)

@@ -1,10 +1,9 @@
 import { createService } from './app.ts';
 import { EXIT, type ParsedArguments, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { CONFIG_OPTION } from './commands/command.ts';
-import { DEMO_TOKEN, makeDemoIndexes, withDemoToken } from './commands/demo.ts';
+import { environmentOf, makeDemoIndexes } from './commands/demo.ts';
 import { greeting, hasTerminal, openRemarks } from './commands/terminal.ts';
-import { CONFIG_VARIABLE } from './config/document.ts';
-import { configFileOf, loadSettings, settingsWarnings } from './config/load.ts';
+import { loadSettings, settingsWarnings } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { endFailedReaders, systemClock } from './runtime.ts';
 
@@ -22,11 +21,8 @@ const PROGRAM: Program = {
 
 /** `npm start`: reads the configuration, builds missing demo indexes, listens, and shuts down gracefully. */
 async function main(words: ParsedArguments): Promise<number> {
-  const cwd = process.cwd();
-  const named = { ...process.env, [CONFIG_VARIABLE]: words.text('config') ?? process.env[CONFIG_VARIABLE] };
-  const config = configFileOf({ env: named, cwd });
-  const env = withDemoToken(named, cwd, { make: true });
-  const settings = loadSettings({ env, cwd });
+  const { config, tokenFile, ...given } = environmentOf(process.env, { named: words.text('config'), makesToken: true });
+  const settings = loadSettings(given);
   const version = projectVersion();
   const logging = createLogger({ level: settings.log.level, version });
   const { log } = logging;
@@ -49,8 +45,7 @@ async function main(words: ParsedArguments): Promise<number> {
   try {
     const { publicUrl, adminUrl } = await service.listen();
     log.info({ publicUrl, adminUrl, pid: process.pid }, 'listening');
-    const token = env === named ? undefined : DEMO_TOKEN;
-    remarks.write(greeting({ publicUrl, adminUrl, config, token, isReadOnly: settings.admin.token === undefined }));
+    remarks.write(greeting({ publicUrl, adminUrl, config, tokenFile, isReadOnly: settings.admin.token === undefined }));
     log.info({ signal: await signalled.promise }, 'leaving: draining connections');
   } finally {
     await service.close();

@@ -25,6 +25,14 @@ chmod +x "$3/node_modules/${OWN_PACKAGE}/bin/node"
 cp "$3/package-lock.json" "$3/node_modules/.package-lock.json"
 echo "npm talks on stdout"`;
 
+interface Start {
+  /** The version that the machine's Node seems to have. */
+  readonly node?: string;
+  readonly dev?: boolean;
+  readonly program?: string;
+  readonly args?: readonly string[];
+}
+
 function project(context: TestContext, ownPackage = OWN_PACKAGE) {
   const folder = temporaryFolder(context);
   const bin = join(folder, 'bin');
@@ -47,6 +55,10 @@ function project(context: TestContext, ownPackage = OWN_PACKAGE) {
     chmodSync(join(bin, 'npm'), 0o755);
   };
   npm(INSTALL);
+  writeFileSync(join(folder, 'src', 'node', 'package.json'), '{}');
+  // A package for npm has such a program.
+  writeFileSync(join(folder, 'src', 'program.mjs'), "import { launch } from './bootstrap.mjs';\nlaunch('cli.mjs');\n");
+  writeFileSync(join(folder, 'src', 'cli.mjs'), 'console.log("here:", ...process.argv.slice(2));\n');
   return {
     folder,
     bin,
@@ -56,11 +68,21 @@ function project(context: TestContext, ownPackage = OWN_PACKAGE) {
       const file = join(folder, 'asked');
       return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
     },
-    start: ({ node = process.version, dev = false } = {}): ChildProcess => {
+    start: ({
+      node = process.version,
+      dev = false,
+      program = 'bootstrap.mjs',
+      args = dev ? ['dev'] : [],
+    }: Start = {}) => {
       const older = `Object.defineProperty(process, 'version', { value: '${node}' })`;
-      const args = ['--import', `data:text/javascript,${encodeURIComponent(older)}`, join(folder, 'src/bootstrap.mjs')];
-      return spawn(process.execPath, [...args, ...(dev ? ['dev'] : [])], {
-        env: { ...process.env, PROJECT: folder, PATH: [bin, '/usr/bin', '/bin'].join(delimiter) },
+      const preload = ['--import', `data:text/javascript,${encodeURIComponent(older)}`];
+      return spawn(process.execPath, [...preload, join(folder, 'src', program), ...args], {
+        env: {
+          ...process.env,
+          PROJECT: folder,
+          PATH: [bin, '/usr/bin', '/bin'].join(delimiter),
+          XDG_CACHE_HOME: join(folder, 'cache'),
+        },
       });
     },
   };
@@ -188,6 +210,37 @@ for (const [what, options, given, expected] of [
     assert.doesNotMatch(said, /^ {4}at /m);
   });
 }
+
+test('a program of the package runs on a Node that is new enough, and nothing is installed', async (context) => {
+  const { start, asked } = project(context);
+  const { code, path } = await ended(start({ program: 'program.mjs', args: ['drill', 'plans'] }));
+  assert.deepEqual([code, path, asked()], [0, 'here: drill plans\n', []]);
+});
+
+test("with an older Node, a program of the package gets one in the user's cache, its arguments and its status", async (context) => {
+  const { start, asked, npm, folder } = project(context);
+  const other = 'case "$1" in --version) echo v24.21.0;; *) echo "there: $*"; exit 2;; esac';
+  npm(INSTALL.replace('echo v24.21.0', () => other));
+  const old = { node: 'v18.20.4', program: 'program.mjs', args: ['drill', 'plans'] };
+  const first = await ended(start(old));
+  assert.deepEqual(
+    [first.code, first.path],
+    [2, `there: --enable-source-maps ${join(folder, 'src', 'cli.mjs')} drill plans\n`],
+    first.said,
+  );
+  const { length } = asked();
+  assert.match(
+    asked().at(-1) ?? '',
+    new RegExp(`^ci --prefix ${folder}/cache/serpcache/node-\\w{12} .*--ignore-scripts$`),
+  );
+  assert.equal((await ended(start(old))).code, 2);
+  assert.equal(asked().length, length, 'the second start uses it');
+  rmSync(join(folder, 'cache'), { recursive: true });
+  writeFileSync(join(folder, 'cache'), 'in the way');
+  const refused = await ended(start(old));
+  assert.equal(refused.code, 3);
+  assert.match(refused.said, /^serpcache: .*cache.*\n$/);
+});
 
 test('a lockfile without the hash of a needed package installs nothing', async (context) => {
   for (const [file, integrity] of [

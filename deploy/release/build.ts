@@ -1,15 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -40,15 +30,17 @@ const DEPLOYED = [
   'production.example.yaml',
 ];
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
-/** Each start shows TypeScript's lines in stack traces. */
-const SHEBANG = '#!/usr/bin/env -S node --enable-source-maps\n';
-/** Files of `src` that only a clone needs: how it gets its Node, guides, settings of the type check. */
-const CLONE_ONLY = /^(?:node$|node\/|bootstrap\.mjs$|.*\.md$|.*tsconfig\.json$|.*\.d\.mts$)/;
+/** Files of `src` that only a clone needs: installed packages, guides, settings of the type check. */
+const CLONE_ONLY = /^(?:node\/node_modules$|node\/node_modules\/.*|.*\.md$|.*tsconfig\.json$|.*\.d\.mts$)/;
 /** Texts name the commands of a clone. In an installed package the same programs have names of their own. */
 const COMMANDS: readonly (readonly [inClone: RegExp, installed: string])[] = [
   [/npm run serpcache --/g, 'serpcache'],
-  [/npm start(?: --)?/g, 'serpcache-server'],
+  [/npm start --/g, 'serpcache-server'],
+  [/npm start/g, 'serpcache start'],
 ];
+
+/** The module of each program. */
+const PROGRAMS: Readonly<Record<string, string>> = { serpcache: 'cli.js', 'serpcache-server': 'main.js' };
 
 export interface BuildOptions {
   readonly root: string;
@@ -81,9 +73,9 @@ export async function buildPackage({ root, out }: BuildOptions): Promise<BuiltPa
   await compile(root, join(folder, 'dist'));
   for (const [name, file] of Object.entries(publishedManifest(manifest).bin)) {
     const program = join(folder, file);
-    writeFileSync(program, `${SHEBANG}${readFileSync(program, 'utf8')}`);
-    chmodSync(program, 0o755);
-    if (!isProgramOf(root, file)) throw new Error(`${name} has no source for ${file}`);
+    mkdirSync(dirname(program), { recursive: true });
+    const call = `import { launch } from '../bootstrap.mjs';\nlaunch('${PROGRAMS[name]}');\n`;
+    writeFileSync(program, `#!/usr/bin/env node\n${call}`, { mode: 0o755 });
   }
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
   writeFileSync(join(folder, 'CHANGELOG.md'), withoutLinks(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')));
@@ -149,10 +141,6 @@ function withoutLinks(page: string): string {
 
 export function installedCommands(text: string): string {
   return COMMANDS.reduce((changed, [inClone, installed]) => changed.replaceAll(inClone, installed), text);
-}
-
-function isProgramOf(root: string, file: string): boolean {
-  return readdirSync(join(root, 'src')).includes(basename(file).replace(/\.js$/, '.ts')) && dirname(file) === 'dist';
 }
 
 async function run(command: string, args: readonly string[], cwd: string): Promise<string> {

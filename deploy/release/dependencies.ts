@@ -85,8 +85,9 @@ export function publishedManifest({ name, version, description, license, type, d
     description,
     license,
     type,
-    bin: { serpcache: 'dist/cli.js', 'serpcache-server': 'dist/main.js' },
-    engines: { node: '>=24' },
+    bin: { serpcache: 'dist/bin/serpcache.mjs', 'serpcache-server': 'dist/bin/serpcache-server.mjs' },
+    // An older Node only starts a newer one, which src/bootstrap.mjs installs.
+    engines: { node: '>=18' },
     dependencies,
   };
 }

@@ -22,6 +22,8 @@ export interface CommandContext {
   readonly operator: string;
   /** The value of ADMIN_TOKEN. */
   readonly adminToken?: string;
+  /** The value of STORE_PASSWORD. */
+  readonly storePassword?: string;
   /** Asks a question and reads one line. Absent without a terminal. Rejects when `signal` aborts. */
   readonly ask?: (question: string) => Promise<string>;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEMO_SIZES, demoDocuments } from '../catalogue/demo.ts';
-import type { Environment } from '../config/document.ts';
+import { CONFIG_VARIABLE, type Environment } from '../config/document.ts';
 import { configFileOf } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
@@ -14,25 +14,34 @@ import { createProgress, type ProgressOutput } from './terminal.ts';
 /** The demo: the service without a configuration, its indexes and its admin token. */
 
 /** The admin token of the demo, from the working directory. Only its owner can read the file. */
-export const DEMO_TOKEN = join('data', 'admin-token');
+const DEMO_TOKEN = join('data', 'admin-token');
 
 /**
- * The environment with the token of the demo, so that its owner can try drills, flushes and the console at once. Unchanged
- * where a configuration or ADMIN_TOKEN says more, or where there is no such file.
- * @param make makes the file where it is missing and can be written
+ * The environment of a program that reads the configuration. Without one the demo has the token of its file, so that its
+ * owner can try drills, flushes and the console at once; ADMIN_TOKEN wins.
+ * @param named the file of `--config`
+ * @param makesToken makes the file of the token where it is missing and can be written
  */
-export function withDemoToken(env: Environment, cwd: string, { make = false } = {}): Environment {
-  if (env['ADMIN_TOKEN'] || configFileOf({ env, cwd }) !== '') return env;
-  const file = join(cwd, DEMO_TOKEN);
+export function environmentOf(given: Environment, { named = given[CONFIG_VARIABLE], makesToken = false }: Named = {}) {
+  const cwd = process.cwd();
+  const env: Environment = { ...given, [CONFIG_VARIABLE]: named };
+  const config = configFileOf({ env, cwd });
+  if (config !== '' || env['ADMIN_TOKEN']) return { env, cwd, config };
   try {
-    if (make && !existsSync(file)) {
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+    if (makesToken && !existsSync(DEMO_TOKEN)) {
+      mkdirSync(dirname(DEMO_TOKEN), { recursive: true });
+      writeFileSync(DEMO_TOKEN, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
     }
-    return { ...env, ADMIN_TOKEN: readFileSync(file, 'utf8').trim() };
+    const token = readFileSync(DEMO_TOKEN, 'utf8').trim();
+    return { env: { ...env, ADMIN_TOKEN: token }, cwd, config, tokenFile: DEMO_TOKEN };
   } catch {
-    return env;
+    return { env, cwd, config };
   }
+}
+
+interface Named {
+  readonly named?: string;
+  readonly makesToken?: boolean;
 }
 
 /**

@@ -6,7 +6,7 @@ import { parseAddress, parseHostPort } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
 import { messageOf, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
-import type { Tree } from './starter-config.ts';
+import type { ConfigTree } from './starter-config.ts';
 import { plural } from './terminal.ts';
 
 /** The servers that `serpcache init` is told: their addresses, and what each answers. */
@@ -35,7 +35,7 @@ export function engineIn(text: string): AskedEngine {
 }
 
 /** The settings of a store, but for its kind: a cluster says at the look that it is one. @throws UsageError */
-export function storeIn(text: string, password: string | undefined): Tree {
+export function storeIn(text: string, password: string | undefined): ConfigTree {
   if (text === '' || text === 'none') return { kind: 'none' };
   if (text.startsWith('unix:') && parseAddress(text) !== undefined) return { kind: 'standalone', nodes: [text] };
   const [, scheme = '', user, places = '', rest = ''] = ADDRESS.exec(text) ?? [];
@@ -102,11 +102,11 @@ type Fields = Readonly<Record<string, string>>;
  * @throws when no server answers, or when the addresses are not those of one store
  */
 export async function lookAtStore(
-  asked: Tree,
-  settingsOf: (store: Tree) => Settings,
+  asked: ConfigTree,
+  settingsOf: (store: ConfigTree) => Settings,
   { clock }: Pick<CommandContext, 'clock'>,
 ) {
-  const open = async <T>(store: Tree, look: (probe: StoreProbe) => Promise<T>): Promise<T> => {
+  const open = async <T>(store: ConfigTree, look: (probe: StoreProbe) => Promise<T>): Promise<T> => {
     const [probe] = openStoreProbes(settingsOf(store), { clock, random: Math.random });
     if (probe === undefined) throw new Error('a store without a probe');
     return look(probe).finally(probe.close);
@@ -128,7 +128,7 @@ export async function lookAtStore(
   }
   if (!isCluster && nodes.length > 1) throw storeError(`${address} is of no cluster: give one address`);
   const { database: _, ...withoutDatabase } = asked;
-  const tree: Tree = isCluster ? { ...withoutDatabase, kind: 'cluster' } : asked;
+  const tree: ConfigTree = isCluster ? { ...withoutDatabase, kind: 'cluster' } : asked;
   const masters = isCluster ? (await open(tree, mastersOf)).length : 1;
   return { tree, text: `${serverText(info)} at ${address}, ${kindText(tree, masters)}; ${memoryText(info)}` };
 }
@@ -154,7 +154,7 @@ function serverText({ valkey_version: valkey, redis_version: redis = 'of an unkn
   return valkey === undefined ? `Redis ${redis}` : `Valkey ${valkey}`;
 }
 
-function kindText({ kind }: Tree, masters: number): string {
+function kindText({ kind }: ConfigTree, masters: number): string {
   if (kind === 'cluster') return `a cluster of ${plural(masters, 'master')}`;
   return kind === 'sentinel' ? 'the master of the sentinels' : 'one server';
 }

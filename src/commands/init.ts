@@ -14,11 +14,11 @@ import { engineIn, lookAtEngine, lookAtStore, storeIn } from './init-servers.ts'
 import {
   attributesOfCatalogue,
   attributesOfIndex,
+  type ConfigTree,
   quotedLine,
   remarksOn,
   SCHEMA_FILE,
   starterConfig,
-  type Tree,
 } from './starter-config.ts';
 import { createProgress, plural } from './terminal.ts';
 
@@ -68,11 +68,11 @@ const DIRECTORY = 'data/own';
 const DOMAIN_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 async function initialize(args: ParsedArguments, context: CommandContext): Promise<void> {
-  const { stdout, stderr, signal } = context;
+  const { stdout, stderr, signal, storePassword } = context;
   const out = args.text('out') ?? DEFAULT_FILE;
   refuseExisting(out);
   const answers = await answersOf(args, context);
-  const [asked, askedStore] = [engineIn(answers.engine), storeIn(answers.store, process.env['STORE_PASSWORD'])];
+  const [asked, askedStore] = [engineIn(answers.engine), storeIn(answers.store, storePassword)];
   const file = ['', 'none'].includes(answers.catalogue) ? undefined : answers.catalogue;
   const isIndexed = asked.kind === 'sqlite' && file !== undefined;
   const directory = args.text('into') ?? (isIndexed ? DIRECTORY : 'data');
@@ -89,11 +89,11 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
   if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
   const domain = given ?? (index === undefined ? 'goods' : nameOf(index.index));
   const settingsOf = (text: string): Settings => {
-    const env = { SERPCACHE_CONFIG: out, STORE_PASSWORD: process.env['STORE_PASSWORD'] };
+    const env = { SERPCACHE_CONFIG: out, STORE_PASSWORD: storePassword };
     return loadSettings({ env, cwd: process.cwd(), readFile: () => text });
   };
   const draft = { domain, from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
-  const settingsWith = (store: Tree): Settings => settingsOf(starterConfig({ ...draft, store }));
+  const settingsWith = (store: ConfigTree): Settings => settingsOf(starterConfig({ ...draft, store }));
   const looked = askedStore['kind'] === 'none' ? undefined : await lookAtStore(askedStore, settingsWith, context);
   if (looked !== undefined) stdout.write(`store      ${looked.text}\n`);
 

@@ -6,12 +6,14 @@ import { RESERVED_ATTRIBUTES } from '../config/cross-checks.ts';
 import type { Attribute } from '../search/domain.ts';
 
 /** A part of a configuration as plain values. */
-export type Tree = { readonly [name: string]: string | number | boolean | readonly string[] | Tree | undefined };
+export type ConfigTree = {
+  readonly [name: string]: string | number | boolean | readonly string[] | ConfigTree | undefined;
+};
 
 /** The line of one attribute. */
 interface StarterAttribute {
   readonly name: string;
-  readonly members: Tree;
+  readonly members: ConfigTree;
   readonly comment?: string;
 }
 
@@ -19,10 +21,10 @@ interface StarterOptions {
   readonly domain: string;
   /** The files and servers from which it is made. */
   readonly from: string;
-  readonly store: Tree;
-  readonly engine: Tree;
+  readonly store: ConfigTree;
+  readonly engine: ConfigTree;
   /** How the catalogue is read, where its columns or its encoding need it. */
-  readonly catalogue?: Tree;
+  readonly catalogue?: ConfigTree;
   readonly attributes: readonly StarterAttribute[];
   /** Further lines below the attributes. */
   readonly remarks: readonly string[];
@@ -154,12 +156,12 @@ function isFacet({ type, values, distinct }: InferredColumn): boolean {
 const WORDS = ['kind', 'type', 'currency', 'host', 'index', 'preset'];
 
 /** A mapping on one line. `${` of a user's text would name a variable of the environment. */
-function flow(tree: Tree): string {
+function flow(tree: ConfigTree): string {
   const members = Object.entries(tree).flatMap(([name, value]) => {
     if (value === undefined) return [];
     const isMapping = typeof value === 'object' && !Array.isArray(value);
     const isWord = WORDS.includes(name) && /^[A-Za-z_][\w.-]*$/.test(String(value));
-    const text = isMapping ? flow(value as Tree) : isWord ? key(String(value)) : JSON.stringify(value);
+    const text = isMapping ? flow(value as ConfigTree) : isWord ? key(String(value)) : JSON.stringify(value);
     return [`${key(name)}: ${name === 'password' ? text : text.replaceAll(/\$(?=\{)/g, '$$$$')}`];
   });
   return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;

@@ -165,13 +165,13 @@ interface Greeting {
   /** The file of the configuration; empty for the demo. */
   readonly config: string;
   /** The file with the token of the demo. */
-  readonly token?: string;
+  readonly tokenFile?: string;
   /** No token is set, so that nothing can be changed. */
   readonly isReadOnly: boolean;
 }
 
 /** The addresses of a service that has started, for the person at the terminal. */
-export function greeting({ publicUrl, adminUrl, config, token, isReadOnly }: Greeting): string {
+export function greeting({ publicUrl, adminUrl, config, tokenFile, isReadOnly }: Greeting): string {
   const changes = isReadOnly ? '   (to change things there: ADMIN_TOKEN=… npm start)' : '';
   return [
     '',
@@ -180,7 +180,7 @@ export function greeting({ publicUrl, adminUrl, config, token, isReadOnly }: Gre
     `  search API    ${publicUrl}/search?q=${config === '' ? 'iphone+13' : '…'}`,
     `  API docs      ${publicUrl}/docs`,
     `  metrics       ${adminUrl}/metrics`,
-    `  console       ${adminUrl}/ops${token === undefined ? changes : `   (its token is in ${token})`}`,
+    `  console       ${adminUrl}/ops${tokenFile === undefined ? changes : `   (its token is in ${tokenFile})`}`,
     '',
     '',
   ].join('\n');

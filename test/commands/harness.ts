@@ -83,7 +83,8 @@ export async function adminService(
   };
 }
 
-export interface CliCall extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'clock' | 'serve'>> {
+export interface CliCall
+  extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'storePassword' | 'clock' | 'serve'>> {
   /** The answers of a person at a terminal; without them, the output is a pipe. */
   readonly answers?: readonly string[];
   readonly onWrite?: (text: string) => void;

@@ -11,19 +11,19 @@ import { eachServer, openSphinx } from '../engines/sphinx/harness.ts';
 import { startFakeSearchd } from '../fakes/searchd.ts';
 import { temporaryFolder } from '../folder.ts';
 import { pluck } from '../pluck.ts';
-import { callCli } from './harness.ts';
+import { type CliCall, callCli } from './harness.ts';
 
 const folder = temporaryFolder({ after });
 const path = (name: string): string => join(folder, name);
 
 let made = 0;
 /** Runs `init`, and reads the configuration that it wrote. */
-async function initialize(words: readonly string[], answers?: readonly string[]) {
+async function initialize(words: readonly string[], calling: CliCall = {}) {
   made += 1;
   const directory = path(`made-${made}`);
   await mkdir(directory);
   const out = join(directory, 'own.yaml');
-  const called = await callCli(['init', ...words, '--out', out], { answers });
+  const called = await callCli(['init', ...words, '--out', out], calling);
   const files = readdirSync(directory);
   const env = { SERPCACHE_CONFIG: out, STORE_PASSWORD: 'a-password' };
   const domains = files.length === 0 ? [] : loadSettings({ env, cwd: folder }).domains;
@@ -43,7 +43,7 @@ test('a server that does not answer is named, and nothing is written', async () 
 });
 
 test('three answers at a terminal are as good as the options, and the demo needs none', async () => {
-  const { code, questions, domain, err } = await initialize([], ['', ' none ', '']);
+  const { code, questions, domain, err } = await initialize([], { answers: ['', ' none ', ''] });
   assert.equal(code, 0, err);
   assert.equal(questions.length, 3);
   assert.deepEqual([domain.name, domain.engine.kind, domain.store.kind], ['goods', 'sqlite', 'none']);
@@ -168,14 +168,12 @@ describe('init over stores', () => {
     assert.match(numbered.err, /is of a cluster, which has one database: leave \/2 out; nothing was written/);
   });
 
-  test('a password comes from a variable, and never stands in the file', async (t) => {
+  test('a password comes from a variable, and never stands in the file', async () => {
     const address = `redis://ana@${addressOf(alone)}/1`;
     const refused = await initialize(['--store', address]);
     assert.deepEqual([refused.code, refused.files], [3, []]);
     assert.match(refused.err, /the password is that of the variable STORE_PASSWORD, the user that of the address/);
-    process.env['STORE_PASSWORD'] = acl.password;
-    t.after(() => delete process.env['STORE_PASSWORD']);
-    const { code, out, err, domain, text } = await initialize(['--store', address]);
+    const { code, out, err, domain, text } = await initialize(['--store', address], { storePassword: acl.password });
     assert.equal(code, 0, err);
     assert.match(out, /one server; 64\.00M of memory, noeviction: a cache needs allkeys-lfu/);
     assert.ok(domain.store.kind === 'standalone' && domain.store.database === 1 && domain.store.username === 'ana');
