@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { freePorts, startProcess } from '../../loadtest/stack/process.ts';
 import { type BuiltPackage, buildPackage } from '../release/build.ts';
-import { productionPackages, readManifest } from '../release/dependencies.ts';
+import { productionPackages, publishedManifest, readManifest } from '../release/dependencies.ts';
 import { type Checker, type CheckRun, hold } from './checker.ts';
 import { checkSbom, packageText } from './sbom.ts';
 import { ROOT, run } from './tools.ts';
@@ -22,7 +22,9 @@ const FILES = [
   'package.json',
   'sbom.cdx.json',
 ];
-const IN_FOLDERS = /^(?:dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml|zst)|deploy\/.*\.(?:conf|acl|service|yaml|md))$/;
+const IN_FOLDERS =
+  /^(?:dist\/.*\.(?:js|js\.map|mjs|css|svg|json|yaml|zst)|deploy\/.*\.(?:conf|acl|service|yaml|md|json))$/;
+const MAX_BYTES = 6 * 2 ** 20;
 /** Commands of a clone which an installed package does not have. */
 const CLONE_COMMAND = /npm run serpcache|npm start/;
 
@@ -52,16 +54,14 @@ async function checkPackage({ folder, say, signal }: CheckRun): Promise<string> 
   return `${size}; ${packages} packages as in the lockfile and the SBOM; ${commands} commands; the service found ${found}, and ended with 0`;
 }
 
-function checkFiles({ files, folder }: BuiltPackage): void {
+function checkFiles({ files, folder, bytes }: BuiltPackage): void {
   const [other] = files.filter((file) => !FILES.includes(file) && !IN_FOLDERS.test(file));
   hold(other === undefined, `the package holds ${other}`);
   for (const file of FILES) hold(files.includes(file), `the package has no ${file}`);
-  for (const program of ['dist/cli.js', 'dist/main.js']) {
-    const [first = ''] = readFileSync(join(folder, program), 'utf8').split('\n');
-    hold(
-      first.endsWith('node --enable-source-maps'),
-      `${program} begins with ${first}: stack traces would show JavaScript`,
-    );
+  hold(bytes <= MAX_BYTES, `the package has ${bytes} bytes; at most ${MAX_BYTES}, which people fetch for a first look`);
+  for (const program of Object.values(publishedManifest(readManifest(ROOT)).bin)) {
+    const text = readFileSync(join(folder, program), 'utf8');
+    hold(text.startsWith('#!/usr/bin/env node\n'), `${program} begins with ${text.slice(0, 40)}`);
   }
   for (const file of files.filter((each) => /\.m?js$/.test(each))) {
     const line = readFileSync(join(folder, file), 'utf8')
@@ -107,7 +107,8 @@ async function checkCommands(home: string, signal: AbortSignal): Promise<number>
     ['serpcache', ['--help'], /^ {2}serpcache flush/m],
     ['serpcache', ['config', 'reference'], /maxConcurrent/],
     ['serpcache', ['config', 'schema'], /json-schema/],
-    ['serpcache', ['index', '--init', 'shop', catalogue], /serpcache\.yaml/],
+    ['serpcache', ['init', 'shop', '--catalogue', catalogue], /serpcache\.yaml/],
+    ['serpcache', ['config', 'check'], /domains: shop/],
     ['serpcache-server', ['--help'], /^usage: serpcache-server/m],
   ];
   for (const [program, args, says] of calls) {
@@ -123,6 +124,7 @@ function programOf(home: string, name: string): string {
 }
 
 interface Service {
+  readonly program: 'serpcache' | 'serpcache-server';
   /** The folder in which it is started. */
   readonly cwd: string;
   /** Without a configuration it serves the demo. */
@@ -131,25 +133,30 @@ interface Service {
   readonly search: { readonly q: string; readonly least: number };
 }
 
-/** The service with the catalogue of `index --init` and with the demo, through worker threads. @returns what both found. */
+/** The service with the catalogue of `init`, by its server, and the demo, by `serpcache` alone, through worker threads. @returns what both found. */
 async function checkServices(home: string): Promise<string> {
   const config = join(home, 'serpcache.yaml');
   await run(programOf(home, 'serpcache'), ['index', 'shop', 'shop.csv'], { cwd: home, env: environment({ config }) });
-  const own = await checkService(home, { cwd: home, config, search: { q: 'shoes', least: 2 } });
+  const own = await checkService(home, {
+    program: 'serpcache-server',
+    cwd: home,
+    config,
+    search: { q: 'shoes', least: 2 },
+  });
   const cwd = join(home, 'demo');
   mkdirSync(cwd);
-  const demo = await checkService(home, { cwd, search: { q: 'shoes', least: 1 } });
+  const demo = await checkService(home, { program: 'serpcache', cwd, search: { q: 'shoes', least: 1 } });
   return `${own} of a catalogue, ${demo} of the demo`;
 }
 
 /** @returns how many documents its search found. */
-async function checkService(home: string, { cwd, search, ...service }: Service): Promise<number> {
+async function checkService(home: string, { program, cwd, search, ...service }: Service): Promise<number> {
   const [port = 0, adminPort = 0] = await freePorts(2);
   const [url, adminUrl] = [`http://${HOST}:${port}`, `http://${HOST}:${adminPort}`];
   const env = { ...environment(service), PORT: String(port), ADMIN_PORT: String(adminPort) };
   const server = await startProcess({
-    name: 'serpcache-server',
-    command: programOf(home, 'serpcache-server'),
+    name: program,
+    command: programOf(home, program),
     args: [],
     cwd,
     env,

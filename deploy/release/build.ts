@@ -28,6 +28,7 @@ const DEPLOYED = [
   'sphinx',
   'systemd',
   'production.example.yaml',
+  'serpcache.schema.json',
 ];
 const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 /** Files of `src` that only a clone needs: installed packages, guides, settings of the type check. */

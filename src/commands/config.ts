@@ -26,7 +26,7 @@ export const config: Command = {
         return;
       }
       case 'schema':
-        stdout.write(`${JSON.stringify(configSchema(), null, 2)}\n`);
+        stdout.write(`${JSON.stringify(configSchema())}\n`);
         return;
       case 'reference':
         stdout.write(configReference());

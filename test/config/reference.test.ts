@@ -57,6 +57,24 @@ test('the reference page has a row with a description for every path of the sche
   for (const { name } of CONFIG_VARIABLES) assert.ok(page.includes(`| \`${name}\` |`), name);
 });
 
+test('the JSON Schema in deploy/ is the one that the service checks with, and each example names it for editors', () => {
+  const file = new URL('serpcache.schema.json', deploy);
+  assert.equal(
+    readFileSync(file, 'utf8'),
+    `${JSON.stringify(configSchema())}\n`,
+    'npm run -s serpcache -- config schema > deploy/serpcache.schema.json',
+  );
+  const examples = readdirSync(deploy, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /^(?:[^/]+|compose\/serpcache)\.yaml$/.test(name),
+  );
+  assert.ok(examples.length >= 4, String(examples));
+  for (const name of examples) {
+    const example = new URL(name, deploy);
+    const [, schema = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(readFileSync(example, 'utf8')) ?? [];
+    assert.equal(new URL(schema, example).href, file.href, name);
+  }
+});
+
 test('the JSON Schema accepts every configuration under deploy/', () => {
   const validator = Compile(configSchema());
   const files = readdirSync(deploy).filter((name) => name.endsWith('.yaml'));
