@@ -22,6 +22,7 @@ const FILES: readonly VersionedFile[] = [
     places: [/^(version: )(\S+)()$/m, /^(appVersion: ")([^"]+)(")$/m],
   },
   { file: 'README.md', places: [/^(Version )(\d+\.\d+\.\d+)(:)/m] },
+  { file: 'README.ru.md', places: [/^(Версия )(\d+\.\d+\.\d+)(:)/m] },
 ];
 export const CHANGELOG = 'CHANGELOG.md';
 

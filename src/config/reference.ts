@@ -21,7 +21,8 @@ export function configReference(): string {
     '',
     'Generated from the schema with which the service validates (`serpcache config reference`).',
     '',
-    `The configuration is one YAML file, named by \`${CONFIG_VARIABLE}\`. Every setting is optional unless marked as required.`,
+    `The configuration is one YAML file, named by \`${CONFIG_VARIABLE}\` or \`--config\`, else \`serpcache.yaml\` of the working directory.`,
+    'Every setting is optional unless marked as required.',
     `Texts may hold \`\${VARIABLE}\` and \`\${VARIABLE:-default}\`; \`$\${\` stands for a plain \`\${\`. Unknown names are`,
     'faults, except names at the top level that start with `x-`, which are for YAML anchors. Relative paths start at the',
     'working directory. The service reports all faults at once and exits with 78.',
@@ -31,7 +32,7 @@ export function configReference(): string {
     ...table(
       ['variable', 'overrides', 'allowed'],
       [
-        [code(CONFIG_VARIABLE), '', 'the path of the YAML file; without it, the embedded default'],
+        [code(CONFIG_VARIABLE), '', 'the path of the YAML file; without it, `serpcache.yaml`, else the embedded demo'],
         ...CONFIG_VARIABLES.map(({ name, path, node }) => [code(name), code(formatPath(path)), allowedAt(node)]),
       ],
     ),

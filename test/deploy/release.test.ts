@@ -23,7 +23,7 @@ const text = (...path: readonly string[]): string => readFileSync(join(root, ...
 test('every file that states the version states that of package.json', () => {
   const { version } = readManifest(root);
   const stated = statedVersions(root);
-  assert.equal(stated.length, 6);
+  assert.equal(stated.length, 7);
   assertNone(stated, (one) => one.version !== version);
 });
 
@@ -32,7 +32,13 @@ const CHANGES = '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One thing.\n\n
 /** A repository of git with the files that a release writes. */
 function repository(t: TestContext) {
   const folder = temporaryFolder(t);
-  for (const file of ['package.json', 'package-lock.json', 'README.md', 'deploy/helm/serpcache/Chart.yaml']) {
+  for (const file of [
+    'package.json',
+    'package-lock.json',
+    'README.md',
+    'README.ru.md',
+    'deploy/helm/serpcache/Chart.yaml',
+  ]) {
     cpSync(join(root, file), join(folder, file));
   }
   writeFileSync(join(folder, 'CHANGELOG.md'), CHANGES);
@@ -74,7 +80,7 @@ test('a release is one commit with the version everywhere, and an annotated tag 
   assert.match(stdout, /now: git push --atomic origin main v99\.0\.0/);
   assert.deepEqual(
     pluck(statedVersions(folder), 'version'),
-    Array.from({ length: 6 }, () => '99.0.0'),
+    Array.from({ length: 7 }, () => '99.0.0'),
   );
   assert.deepEqual(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages[''].version, '99.0.0');
   assert.equal(git('log', '--format=%s'), 'release: 99.0.0\nall\n');

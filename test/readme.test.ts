@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const root = join(import.meta.dirname, '..');
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const english = read('README.md');
+
+/** The parts of a page that do not depend on its language, in their order. */
+function structureOf(page: string) {
+  const all = (pattern: RegExp): readonly string[] =>
+    Array.from(page.matchAll(pattern), ([whole, part]) => part ?? whole);
+  return {
+    headings: all(/^#+ /gm),
+    // Comments of commands are of the language.
+    code: all(/^```[\s\S]*?^```$/gm).map((block) => block.replaceAll(/ *(?:#|→) .*$/gm, '')),
+    links: all(/\]\(([^)]+)\)/g),
+    pictures: all(/(?:srcset|src)="([^"]+)"/g),
+    rows: all(/^\|.*\|$/gm).map((row) => row.replaceAll('\\|', '').split('|').length),
+    figures: all(/\d[\d.,]* ?(?:\/s|KiB|ms)(?= \|)/g),
+    paragraphs: page.split(/\n{2,}/).length,
+  };
+}
+
+test('README.ru.md has the structure of README.md: headings, code, links, pictures, tables and figures', () => {
+  assert.deepEqual(structureOf(read('README.ru.md')), structureOf(english));
+});
+
+test('README.md stays short, and its pictures are there', () => {
+  assert.ok(english.split('\n').length <= 151);
+  const { pictures } = structureOf(english);
+  assert.equal(pictures.length, 6);
+  for (const picture of pictures) assert.ok(existsSync(join(root, picture)), picture);
+});
+
+/** The tables of a page: the cells of each row, by its first cell. */
+function tablesOf(page: string): readonly ReadonlyMap<string, readonly string[]>[] {
+  return page.split(/\n(?!\|)/).map((part) => {
+    const rows = part.split('\n').filter((line) => line.startsWith('|'));
+    const cells = rows.map((row) => row.split(/(?<!\\)\|/).map((cell) => cell.trim()));
+    return new Map(cells.map(([, first = '', ...rest]) => [first, rest.slice(0, -1)]));
+  });
+}
+
+test('the figures beside other caches are those of the record, by its page', () => {
+  const tables = tablesOf(read('loadtest/labs/peers/README.md')).filter((table) => table.has('serpcache L1'));
+  const own = tablesOf(english).find((table) => table.has('memory and files per page'));
+  const peers = own?.get('') ?? [];
+  assert.equal(peers[0], 'serpcache L1');
+  // In the record each peer is a row; the number is the table, and the column in it.
+  const places: Readonly<Record<string, readonly [table: number, column: number]>> = {
+    'requests per core, one page': [0, 0],
+    'requests per core, 1,200 pages': [1, 0],
+    'memory and files per page': [2, 0],
+    'engine queries for a purged page, 150 clients': [3, 0],
+    'p99 of expired pages, engine dead': [4, 2],
+    'fresh again after the engine is back': [4, 5],
+  };
+  for (const [name, [table, column]] of Object.entries(places)) {
+    const measured = peers.map((peer) => tables[table]?.get(peer)?.[column]);
+    assert.deepEqual(own?.get(name), measured, name);
+  }
+});
+
+test('the headline is what the record of flush-survival says', () => {
+  const page = read('loadtest/README.md');
+  const cellsOf = (row: RegExp): readonly string[] => row.exec(page)?.[0].split(' | ') ?? [];
+  const steady = cellsOf(/^\| x3-steady \| .*$/m);
+  const lost = cellsOf(/^\| x3-flush \| all but the holdout \| .*$/m);
+  const flushed = cellsOf(/^\| x3-flush \| 1,200\/s \| .*$/m);
+  const [searches, calls, most, recovered, refused] = [steady[2], steady[9], lost[7], lost[5], flushed[8]];
+  assert.deepEqual([searches, calls, most, refused], ['1,200/s', '105/s', '251/s', '3.4 %']);
+  assert.match(recovered ?? '', /^34(?:\.\d)? s$/);
+  assert.match(english, /1,200 searches a second the engine gets 105 queries a second, and at most 251 /);
+  assert.match(english, /3\.4 % of the searches were refused/);
+});
+
+test('llms.txt names pages that exist', () => {
+  const { links } = structureOf(read('llms.txt'));
+  assert.ok(links.length > 15);
+  for (const link of links) assert.ok(existsSync(join(root, link)), link);
+});
