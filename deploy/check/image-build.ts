@@ -47,13 +47,16 @@ export async function createBuilder({ folder, say, signal }: CheckRun) {
     [DEBIAN, 'FROM scratch\nADD debian.tar /\nCMD ["bash"]\n'],
     [
       NODE,
-      `FROM ${DEBIAN}\nCOPY node /usr/local/bin/node\nCOPY npm/lib/node_modules /usr/local/lib/node_modules\n` +
+      // Node is linked with libatomic, which the minimum of Debian lacks.
+      `FROM ${DEBIAN}\nRUN apt-get update && apt-get install --yes --no-install-recommends libatomic1` +
+        ' && rm -rf /var/lib/apt/lists/*\n' +
+        'COPY node /usr/local/bin/node\nCOPY npm/lib/node_modules /usr/local/lib/node_modules\n' +
         'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && npm --version' +
         ' && useradd --uid 1000 --user-group --create-home node\n',
     ],
   ] as const) {
     writeFileSync(join(context, 'Dockerfile'), text);
-    await buildah([...build, '--tag', tag, context]);
+    await buildah([...build, ...mounts, '--tag', tag, context]);
   }
   rmSync(context, { recursive: true });
 
