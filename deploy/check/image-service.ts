@@ -9,6 +9,9 @@ import type { TrafficReport } from './image-traffic.ts';
 import { checkSbom, packageText } from './sbom.ts';
 import { ROOT, run } from './tools.ts';
 
+/** The README's command that shows the demo from a container. */
+export const TRY_COMMAND =
+  'docker build -t serpcache -f deploy/docker/Dockerfile . && docker run --rm -p 8080:8080 serpcache';
 /** The user of the image, and the owner of its volumes. */
 const USER = 1000;
 const BASE = 'http://127.0.0.1:8080';
@@ -21,10 +24,13 @@ const DRAIN_LIMIT_MS = 8000;
 const TRAFFIC_LIMIT_MS = 30_000;
 /** The only folder that the service writes: the demo's indexes. */
 const DATA = '/app/data';
+/** All that is in /app: no tests, no load generator and no history. */
+const FILES = ['data', 'node_modules', 'package.json', 'sbom.cdx.json', 'src'];
 
 /** The service's image serves, is healthy, drains, and writes nothing outside its volume. @returns what was seen. */
 export async function checkService(image: Image, { folder, say, signal }: CheckRun): Promise<string> {
   checkConfig(image);
+  checkFiles(image);
   const packages = checkSbom(
     join(image.root, 'app/sbom.cdx.json'),
     new Set(packagesIn(join(image.root, 'app/node_modules'))),
@@ -108,9 +114,22 @@ function checkConfig({ config }: Image): void {
   hold(config.User === `${USER}:${USER}`, `USER is ${config.User}, not ${USER}:${USER}`);
   hold(config.StopSignal === 'SIGTERM', `STOPSIGNAL is ${config.StopSignal}`);
   hold(config.Cmd[0] === 'node', `CMD runs ${config.Cmd[0]}, which does not pass SIGTERM on`);
+  // A runtime publishes this port of the container's interface: a listener on loopback is out of its reach.
+  const port = / -p \d+:(\d+) /.exec(TRY_COMMAND)?.[1];
+  for (const setting of ['HOST=0.0.0.0', `PORT=${port}`]) {
+    hold(config.Env.includes(setting), `ENV has no ${setting}, so that "${TRY_COMMAND}" is not answered`);
+  }
   const { version } = readManifest(ROOT);
   const label = config.Labels?.['org.opencontainers.image.version'];
   hold(label === version, `the label of the version is ${label}, not ${version}`);
+}
+
+function checkFiles({ root }: Image): void {
+  const files = readdirSync(join(root, 'app')).sort();
+  hold(files.join() === FILES.join(), `/app has ${files.join(', ')}, not ${FILES.join(', ')}`);
+  // Without a volume the service makes its indexes in the image's own folder.
+  const { uid } = statSync(join(root, DATA));
+  hold(uid === USER, `${DATA} belongs to user ${uid}, not ${USER}`);
 }
 
 function packagesIn(modules: string): string[] {
