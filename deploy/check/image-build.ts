@@ -9,7 +9,6 @@ import { install, type Ran, ROOT, type RunOptions, run } from './tools.ts';
 const SUITE = 'bookworm';
 const DEBIAN = `docker.io/library/debian:${SUITE}-slim`;
 const NODE = `docker.io/library/node:26-${SUITE}-slim`;
-const DOCKERFILE = 'deploy/docker/Dockerfile';
 const NPM = 'npm@11';
 const BUILD_LIMIT_MS = 8 * 60_000;
 /** These have no use in a base image, and would be copied with every stage. */
@@ -47,27 +46,31 @@ export async function createBuilder({ folder, say, signal }: CheckRun) {
     [DEBIAN, 'FROM scratch\nADD debian.tar /\nCMD ["bash"]\n'],
     [
       NODE,
-      `FROM ${DEBIAN}\nCOPY node /usr/local/bin/node\nCOPY npm/lib/node_modules /usr/local/lib/node_modules\n` +
+      // Node is linked with libatomic, which the minimum of Debian lacks.
+      `FROM ${DEBIAN}\nRUN apt-get update && apt-get install --yes --no-install-recommends libatomic1` +
+        ' && rm -rf /var/lib/apt/lists/*\n' +
+        'COPY node /usr/local/bin/node\nCOPY npm/lib/node_modules /usr/local/lib/node_modules\n' +
         'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && npm --version' +
         ' && useradd --uid 1000 --user-group --create-home node\n',
     ],
   ] as const) {
     writeFileSync(join(context, 'Dockerfile'), text);
-    await buildah([...build, '--tag', tag, context]);
+    await buildah([...build, ...mounts, '--tag', tag, context]);
   }
   rmSync(context, { recursive: true });
 
   return {
-    /** One stage of the Dockerfile, unpacked. */
-    image: async (target: string, labels: Readonly<Record<string, string>> = {}): Promise<Image> => {
-      say(`stage ${target}`);
+    /** Builds with the words of a `docker build -t NAME …`, from the project's root. @returns the image, unpacked. */
+    image: async (command: string, labels: Readonly<Record<string, string>> = {}): Promise<Image> => {
+      say(command);
+      const [, , ...words] = command.split(' ');
+      const tag = words[words.indexOf('-t') + 1] ?? '';
       const given = Object.entries(labels).flatMap(([name, value]) => ['--label', `${name}=${value}`]);
-      const words = [...build, ...mounts, ...given, '--target', target, '--tag', target, '--file', DOCKERFILE, '.'];
-      await buildah(words, { cwd: ROOT });
-      const { stdout: described } = await buildah(['inspect', '--type', 'image', target]);
+      await buildah([...build, ...mounts, ...given, ...words], { cwd: ROOT });
+      const { stdout: described } = await buildah(['inspect', '--type', 'image', tag]);
       const { Docker: docker } = JSON.parse(described) as { readonly Docker: { readonly config: ImageConfig } };
-      const { stdout: name } = await buildah(['from', '--pull-never', target]);
-      const { stdout: root } = await buildah(['mount', name.trim()]);
+      const { stdout: container } = await buildah(['from', '--pull-never', tag]);
+      const { stdout: root } = await buildah(['mount', container.trim()]);
       return { root: root.trim(), config: docker.config };
     },
   };

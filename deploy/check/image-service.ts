@@ -7,8 +7,11 @@ import { type CheckRun, hold } from './checker.ts';
 import { ask, type Container, type ContainerOptions, type Image, runContainer, startContainer } from './container.ts';
 import type { TrafficReport } from './image-traffic.ts';
 import { checkSbom, packageText } from './sbom.ts';
-import { ROOT } from './tools.ts';
+import { ROOT, run } from './tools.ts';
 
+/** The README's command that shows the demo from a container. */
+export const TRY_COMMAND =
+  'docker build -t serpcache -f deploy/docker/Dockerfile . && docker run --rm -p 8080:8080 serpcache';
 /** The user of the image, and the owner of its volumes. */
 const USER = 1000;
 const BASE = 'http://127.0.0.1:8080';
@@ -21,10 +24,13 @@ const DRAIN_LIMIT_MS = 8000;
 const TRAFFIC_LIMIT_MS = 30_000;
 /** The only folder that the service writes: the demo's indexes. */
 const DATA = '/app/data';
+/** All that is in /app: no tests, no load generator and no history. */
+const FILES = ['data', 'node_modules', 'package.json', 'sbom.cdx.json', 'src'];
 
 /** The service's image serves, is healthy, drains, and writes nothing outside its volume. @returns what was seen. */
 export async function checkService(image: Image, { folder, say, signal }: CheckRun): Promise<string> {
   checkConfig(image);
+  checkFiles(image);
   const packages = checkSbom(
     join(image.root, 'app/sbom.cdx.json'),
     new Set(packagesIn(join(image.root, 'app/node_modules'))),
@@ -61,7 +67,7 @@ export async function checkService(image: Image, { folder, say, signal }: CheckR
 
     hold(readdirSync(data).length > 0, `nothing was written to ${DATA}: the demo's indexes were expected`);
     hold(!/EROFS|EACCES|read-only/i.test(service.readLog()), 'the service tried to write outside its volume');
-    const changed = changedSince(image.root, startedMs, [DATA]);
+    const changed = await changedSince(image.root, startedMs, DATA);
     hold(changed.length === 0, `written outside the volume: ${changed.slice(0, 3).join(', ')}`);
 
     say('a volume that cannot be written');
@@ -108,9 +114,22 @@ function checkConfig({ config }: Image): void {
   hold(config.User === `${USER}:${USER}`, `USER is ${config.User}, not ${USER}:${USER}`);
   hold(config.StopSignal === 'SIGTERM', `STOPSIGNAL is ${config.StopSignal}`);
   hold(config.Cmd[0] === 'node', `CMD runs ${config.Cmd[0]}, which does not pass SIGTERM on`);
+  // A runtime publishes this port of the container's interface: a listener on loopback is out of its reach.
+  const port = / -p \d+:(\d+) /.exec(TRY_COMMAND)?.[1];
+  for (const setting of ['HOST=0.0.0.0', `PORT=${port}`]) {
+    hold(config.Env.includes(setting), `ENV has no ${setting}, so that "${TRY_COMMAND}" is not answered`);
+  }
   const { version } = readManifest(ROOT);
   const label = config.Labels?.['org.opencontainers.image.version'];
   hold(label === version, `the label of the version is ${label}, not ${version}`);
+}
+
+function checkFiles({ root }: Image): void {
+  const files = readdirSync(join(root, 'app')).sort();
+  hold(files.join() === FILES.join(), `/app has ${files.join(', ')}, not ${FILES.join(', ')}`);
+  // Without a volume the service makes its indexes in the image's own folder.
+  const { uid } = statSync(join(root, DATA));
+  hold(uid === USER, `${DATA} belongs to user ${uid}, not ${USER}`);
 }
 
 function packagesIn(modules: string): string[] {
@@ -157,15 +176,11 @@ async function drain(service: Container, signal: AbortSignal) {
   return { report, status, tookMs };
 }
 
-/** Files of the image, which all its containers share read-only. */
-function changedSince(root: string, sinceMs: number, except: readonly string[]): readonly string[] {
-  return readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) => {
-    const path = join(entry.parentPath, entry.name);
-    const inside = path.slice(root.length);
-    if (except.some((each) => inside.startsWith(each))) return [];
-    const stat = statSync(path, { throwIfNoEntry: false });
-    return entry.isFile() && stat !== undefined && stat.mtimeMs > sinceMs ? [inside] : [];
-  });
+/** Files of the image, which all its containers share read-only. `find` follows no link: some lead to this machine's /run. */
+async function changedSince(root: string, sinceMs: number, except: string): Promise<readonly string[]> {
+  const args = [root, '-path', join(root, except), '-prune', '-o', '-type', 'f', '-newermt', `@${sinceMs / 1000}`];
+  const { stdout } = await run('find', [...args, '-printf', '/%P\\n']);
+  return stdout.split('\n').filter((name) => name !== '');
 }
 
 async function startReadOnly({

@@ -5,11 +5,12 @@ import { type Checker, type CheckRun, hold } from './checker.ts';
 import { COMPOSE_FILE, machineImage, mountsOf, readStack, SECRETS } from './compose.ts';
 import { runContainer } from './container.ts';
 import { createBuilder } from './image-build.ts';
-import { checkService } from './image-service.ts';
+import { checkService, TRY_COMMAND } from './image-service.ts';
 import { checkStack } from './image-stack.ts';
 import { hadolint, install, ROOT, run, schemas } from './tools.ts';
 
 const DOCKERFILE = join(ROOT, 'deploy', 'docker', 'Dockerfile');
+const SEARCHD_BUILD = 'docker build -t searchd -f deploy/docker/Dockerfile --target searchd .';
 const PROMTOOL_LIMIT_MS = 30_000;
 
 export const CHECKERS: readonly Checker[] = [
@@ -61,8 +62,9 @@ async function checkCompose({ folder, signal }: CheckRun): Promise<string> {
 async function checkImage(check: CheckRun): Promise<string> {
   const { version } = readManifest(ROOT);
   const builder = await createBuilder(check);
-  const service = await builder.image('serpcache', { 'org.opencontainers.image.version': version });
-  const searchd = await builder.image('searchd');
+  const [serviceBuild = ''] = TRY_COMMAND.split(' && ');
+  const service = await builder.image(serviceBuild, { 'org.opencontainers.image.version': version });
+  const searchd = await builder.image(SEARCHD_BUILD);
   const served = await checkService(service, check);
   const composed = await checkStack({ serpcache: service, 'serpcache-searchd': searchd }, check);
   return `${served}; ${composed}`;
