@@ -98,8 +98,12 @@ async function pathWithOwnNode(target) {
   // Not node_modules/.bin: npm 9 creates no links there with --ignore-scripts.
   const bin = join(target.folder, 'node_modules', NODE_PACKAGE, 'bin');
   const version = run(join(bin, 'node'), ['--version']);
-  // The package is built for glibc; on a system without it this Node does not start.
-  if (version === undefined || majorOf(version) < MIN_NODE) throw new Error(newerNodeNeeded());
+  // The package is built for glibc and libatomic; on a system without them this Node does not start.
+  if (version === undefined) {
+    throw new Error(
+      `Node ${MIN_NODE} or newer is needed, and the one in ${bin} does not start, see above (Debian: apt install libatomic1)`,
+    );
+  }
   return bin + delimiter + process.env.PATH;
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { TRY_COMMAND } from '../deploy/check/image-service.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
@@ -74,6 +75,10 @@ test('the headline is what the record of flush-survival says', () => {
   assert.match(recovered ?? '', /^34(?:\.\d)? s$/);
   assert.match(english, /1,200 searches a second the engine gets 105 queries a second, and at most 251 /);
   assert.match(english, /3\.4 % of the searches were refused/);
+});
+
+test('the command of the image is the one that `npm run deploy:check` builds with', () => {
+  assert.ok(english.split('\n').includes(TRY_COMMAND), TRY_COMMAND);
 });
 
 test('llms.txt names pages that exist', () => {

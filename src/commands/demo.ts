@@ -18,7 +18,7 @@ const DEMO_TOKEN = join('data', 'admin-token');
 
 /**
  * The environment of a program that reads the configuration. Without one the demo has the token of its file, so that its
- * owner can try drills, flushes and the console at once; ADMIN_TOKEN wins.
+ * owner can try drills, flushes and the console at once. ADMIN_TOKEN wins, and an admin listener on another address needs it.
  * @param named the file of `--config`
  * @param makesToken makes the file of the token where it is missing and can be written
  */
@@ -26,7 +26,7 @@ export function environmentOf(given: Environment, { named = given[CONFIG_VARIABL
   const cwd = process.cwd();
   const env: Environment = { ...given, [CONFIG_VARIABLE]: named };
   const config = configFileOf({ env, cwd });
-  if (config !== '' || env['ADMIN_TOKEN']) return { env, cwd, config };
+  if (config !== '' || env['ADMIN_TOKEN'] || env['ADMIN_HOST']) return { env, cwd, config };
   try {
     if (makesToken && !existsSync(DEMO_TOKEN)) {
       mkdirSync(dirname(DEMO_TOKEN), { recursive: true });
