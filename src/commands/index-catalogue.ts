@@ -17,7 +17,7 @@ import { createProgress, type Progress } from './terminal.ts';
 export const CATALOGUE_HELP: readonly string[] = [
   'A catalogue is .ndjson, .jsonl or .json (one JSON object per line, or an array of them); .csv, .tsv or .txt with a header',
   'row, separated by commas, semicolons, tabs or |, as spreadsheets and databases write it; or .xml or .yml, a product feed;',
-  `each also .gz or .zst. Forms of shops are known by their header or root element: ${PRESET_NAMES.join(', ')} (README.md).`,
+  `each also .gz or .zst. Forms of shops are known by their header or root element: ${PRESET_NAMES.join(', ')}.`,
   'Text is UTF-8, or UTF-16 with a byte order mark, or of the encoding that XML declares. Columns, or fields:',
   `  id           required, unique, 1 to 512 bytes; or named ${USUAL_NAMES.id.slice(1).join(', ')}`,
   `  title        required, searched first, cut to 1000 characters; or named ${USUAL_NAMES.title.slice(1).join(', ')}`,

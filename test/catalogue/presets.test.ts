@@ -15,7 +15,7 @@ interface Found {
   readonly notes: readonly string[];
 }
 
-/** Infers the columns of a file and reads it with them, as `index --init` does. */
+/** Infers the columns of a file and reads it with them, as `init` does. */
 async function found(name: string, content: string | Buffer, form: ReadOptions['form'] = {}): Promise<Found> {
   await writeFile(files.path(name), content);
   const { preset, columns } = await inferCatalogue(files.path(name), { form });

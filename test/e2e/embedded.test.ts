@@ -163,7 +163,7 @@ test('one command leads from a product feed to its search page', async () => {
     command: process.execPath,
     cwd: home,
     logFile: join(home, 'log'),
-    args: [join(import.meta.dirname, '../../src/cli.ts'), 'index', '--init', 'shop', 'feed.xml', '--serve'],
+    args: [join(import.meta.dirname, '../../src/cli.ts'), 'init', 'shop', '--catalogue', 'feed.xml', '--serve'],
     env: { PORT: `${port}`, ADMIN_PORT: `${adminPort}` },
     ready: () => accepts(port),
   });

@@ -223,7 +223,7 @@ describe('formatted numbers', () => {
     const rows: Record<string, string | number>[] = [{ currency: 'USD' }, { currency: 'руб.' }, { currency: 5 }, {}];
     assert.deepEqual(rows.map(currencyIn), ['USD', undefined, undefined, undefined]);
     assert.equal(formatValue(year, 2007, 'en', 'RUB'), '2007');
-    // As `index --init` names the columns «Год выпуска», «Код» and "Year built".
+    // As `init` names the columns «Год выпуска», «Код» and "Year built".
     for (const name of ['god_vypuska', 'kod', 'model_year', 'year_built', 'tovar_id']) {
       assert.equal(formatValue({ ...year, name }, 2019, 'ru'), '2019', name);
     }
