@@ -120,3 +120,25 @@ test('a record says command, commit, time and machine, and names no host and no 
     );
   }
 });
+
+const PICTURES = '.github/pictures';
+const MAX_PICTURE_BYTES = 150_000;
+
+/** Width and height of a WebP file, with or without a colour profile. */
+function sizeOf(file: string): readonly [number, number] {
+  const bytes = readFileSync(join(root, PICTURES, file));
+  assert.ok(bytes.length <= MAX_PICTURE_BYTES, `${file} has ${bytes.length} bytes`);
+  const format = bytes.toString('latin1', 8, 16);
+  if (format === 'WEBPVP8X') return [1 + bytes.readUIntLE(24, 3), 1 + bytes.readUIntLE(27, 3)];
+  assert.equal(format, 'WEBPVP8 ', file);
+  return [bytes.readUInt16LE(26), bytes.readUInt16LE(28)];
+}
+
+test('each picture of README.md is there, light and dark in one size, and small: npm run pictures takes them', () => {
+  const names = ['console', 'report', 'search'];
+  assert.deepEqual(
+    readdirSync(join(root, PICTURES)).sort(),
+    names.flatMap((name) => [`${name}-dark.webp`, `${name}-light.webp`]),
+  );
+  for (const name of names) assert.deepEqual(sizeOf(`${name}-dark.webp`), sizeOf(`${name}-light.webp`), name);
+});

@@ -107,7 +107,7 @@ code,.moment-text{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans
 .verdict.good{--tone:var(--good)}.verdict.warn{--tone:var(--warn)}.verdict.bad{--tone:var(--bad)}.verdict.open{--tone:var(--open)}
 .word{font-weight:600}
 .word.good{color:var(--good)}.word.warn{color:var(--warn)}.word.bad{color:var(--bad)}
-.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,21rem),1fr));gap:.5rem 2rem;margin:.6rem 0 1rem}
+.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,17rem),1fr));gap:.5rem 2rem;margin:.6rem 0 1rem}
 .facts dt{color:var(--soft);font-size:.8125rem}
 .facts dd{margin:0}
 .plain{margin:.8rem 0;padding-left:1.2rem}

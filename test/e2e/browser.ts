@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { accessSync, constants } from 'node:fs';
 import { after, afterEach, before, describe } from 'node:test';
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type BrowserContextOptions, chromium, type LaunchOptions, type Page } from 'playwright-core';
 
 const BROWSER_PATHS = [
   '/usr/bin/chromium',
@@ -36,7 +36,7 @@ export interface TestBrowser {
 }
 
 /** @throws with the paths where no browser was found. */
-export async function startBrowser(): Promise<TestBrowser> {
+export async function startBrowser(options: LaunchOptions = {}): Promise<TestBrowser> {
   const executablePath = BROWSER_PATHS.find(isExecutable);
   if (executablePath === undefined) {
     throw new Error(
@@ -44,7 +44,7 @@ export async function startBrowser(): Promise<TestBrowser> {
     );
   }
   // Playwright gives it a new profile and removes it afterwards.
-  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS });
+  const browser = await chromium.launch({ executablePath, args: FLAGS, timeout: PATIENCE_MS, ...options });
 
   return {
     open: async (options = {}) => {

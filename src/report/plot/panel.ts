@@ -113,14 +113,13 @@ function lineEntry({ style, name, figure, runs = [], levels = [] }: Series, text
   return { kind: 'line', style, name, figure, textAt: known(valueAt, text) };
 }
 
-/** In the order of the areas, from the top down. */
+/** In the order of the areas, from the bottom up: the best answers are first. */
 function areaEntries(stacked: StackedAreas | undefined, text: Panel['tickText']): readonly LegendEntry[] {
   if (stacked === undefined) return [];
-  const entries = stacked.areas.map((area, at): LegendEntry => {
+  return stacked.areas.map((area, at): LegendEntry => {
     const valueAt = (atMs: number): number | undefined => periodAt(stacked.runs, atMs)?.values[at];
     return { kind: 'area', ...area, textAt: known(valueAt, text) };
   });
-  return entries.toReversed();
 }
 
 function known(valueAt: (atMs: number) => number | undefined, text: Panel['tickText']): LegendEntry['textAt'] {

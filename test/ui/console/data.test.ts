@@ -76,7 +76,7 @@ describe('the last five minutes', () => {
     const heightOf = (count: number): number => Math.round(frame.y.at(count / figures.seconds) * 10) / 10;
     assert.equal(tops[0], heightOf(figures.outcomes['hit-l1']));
     assert.equal(Math.min(...tops), heightOf(all));
-    assert.equal(legend.at(-1)?.textAt(5000), amountText(figures.outcomes['hit-l1'] / figures.seconds));
+    assert.equal(legend[0]?.textAt(5000), amountText(figures.outcomes['hit-l1'] / figures.seconds));
   });
 
   it('have no value of a domain before its first figures', () => {
