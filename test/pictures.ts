@@ -87,12 +87,6 @@ async function takePictures(): Promise<number> {
   await ofSearch(page, replicas[0], { pictures, signal });
   await ofDrill(page, replicas[0], { pictures, signal });
 
-  mkdirSync(FOLDER, { recursive: true });
-  for (const [file, bytes] of pictures) {
-    writeFileSync(join(FOLDER, file), bytes);
-    say(`${relative(ROOT, join(FOLDER, file))}: ${(bytes.length / 1000).toFixed(0)} KB`);
-  }
-  say(`taken in ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
   const large = [...pictures].filter(([, { length }]) => length > MAX_BYTES);
   const faults = [
     // Answers that the pages expect: without a token the console is refused, and asks for it.
@@ -100,6 +94,12 @@ async function takePictures(): Promise<number> {
     ...large.map(([file]) => `${file} is larger than ${MAX_BYTES / 1000} KB`),
   ];
   if (faults.length > 0) throw new Error(faults.join('\n'));
+  mkdirSync(FOLDER, { recursive: true });
+  for (const [file, bytes] of pictures) {
+    writeFileSync(join(FOLDER, file), bytes);
+    say(`${relative(ROOT, join(FOLDER, file))}: ${(bytes.length / 1000).toFixed(0)} KB`);
+  }
+  say(`taken in ${((performance.now() - startedMs) / 1000).toFixed(0)} s`);
   return EXIT.passed;
 }
 
