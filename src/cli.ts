@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
 import { askAt, call } from './commands/call.ts';
-import { environmentOf } from './commands/demo.ts';
+import { settingsOf } from './commands/demo.ts';
+import { withHints } from './commands/terminal.ts';
 import { CONFIG_VARIABLE } from './config/document.ts';
-import { loadSettings } from './config/load.ts';
 import { systemClock } from './runtime.ts';
 
 /** `serpcache <command> …`. The exit statuses are in commands/arguments.ts. */
@@ -18,9 +18,9 @@ for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(
 // The arguments are taken away, because `start` and `--serve` go on as the service, which has its own.
 process.exitCode = await call(process.argv.splice(2), {
   clock: systemClock,
-  stdout,
-  stderr,
-  settings: (named) => loadSettings(environmentOf(env, { named })),
+  stdout: stdout.isTTY ? withHints(stdout) : stdout,
+  stderr: withHints(stderr),
+  settings: (named) => settingsOf(env, { named }).settings,
   signal: stop.signal,
   serve: async (config) => {
     if (config !== undefined) env[CONFIG_VARIABLE] = config;

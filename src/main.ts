@@ -1,9 +1,9 @@
 import { createService } from './app.ts';
 import { EXIT, type ParsedArguments, type Program, projectVersion, runProgram } from './commands/arguments.ts';
 import { CONFIG_OPTION } from './commands/command.ts';
-import { environmentOf, makeDemoIndexes } from './commands/demo.ts';
+import { makeDemoIndexes, settingsOf } from './commands/demo.ts';
 import { greeting, hasTerminal, openRemarks } from './commands/terminal.ts';
-import { loadSettings, settingsWarnings } from './config/load.ts';
+import { settingsWarnings } from './config/load.ts';
 import { createLogger } from './metrics/logger.ts';
 import { endFailedReaders, systemClock } from './runtime.ts';
 
@@ -21,8 +21,8 @@ const PROGRAM: Program = {
 
 /** `npm start`: reads the configuration, builds missing demo indexes, listens, and shuts down gracefully. */
 async function main(words: ParsedArguments): Promise<number> {
-  const { config, tokenFile, ...given } = environmentOf(process.env, { named: words.text('config'), makesToken: true });
-  const settings = loadSettings(given);
+  const trial = { named: words.text('config'), makesToken: true };
+  const { settings, config, tokenFile } = settingsOf(process.env, trial);
   const version = projectVersion();
   const logging = createLogger({ level: settings.log.level, version });
   const { log } = logging;

@@ -11,6 +11,12 @@ interface VersionedFile {
   readonly places: readonly RegExp[];
 }
 
+/** The file of the package, where it is made and where it is used. */
+const PACKAGES = [
+  /(data\/package\/serpcache-)(\d+\.\d+\.\d+)(\.tgz)/,
+  /(--package \.\/serpcache-)(\d+\.\d+\.\d+)(\.tgz)/,
+];
+
 const FILES: readonly VersionedFile[] = [
   { file: 'package.json', places: [/^( {2}"version": ")([^"]+)(")/m] },
   {
@@ -21,8 +27,8 @@ const FILES: readonly VersionedFile[] = [
     file: join('deploy', 'helm', 'serpcache', 'Chart.yaml'),
     places: [/^(version: )(\S+)()$/m, /^(appVersion: ")([^"]+)(")$/m],
   },
-  { file: 'README.md', places: [/^(Version )(\d+\.\d+\.\d+)(:)/m] },
-  { file: 'README.ru.md', places: [/^(Версия )(\d+\.\d+\.\d+)(:)/m] },
+  { file: 'README.md', places: [/^(Version )(\d+\.\d+\.\d+)(:)/m, ...PACKAGES] },
+  { file: 'README.ru.md', places: [/^(Версия )(\d+\.\d+\.\d+)(:)/m, ...PACKAGES] },
 ];
 export const CHANGELOG = 'CHANGELOG.md';
 

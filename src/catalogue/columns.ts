@@ -11,7 +11,7 @@ export type TextField = (typeof TEXT_FIELDS)[number];
 /** Usual names of these columns, best first, so that the columns of an export need no renaming. */
 export const USUAL_NAMES: Readonly<Record<TextField, readonly string[]>> = {
   id: ['id', 'sku', 'code', 'артикул', 'код'],
-  title: ['title', 'name', 'название', 'наименование', 'заголовок'],
+  title: ['title', 'name', 'product name', 'название', 'наименование', 'заголовок'],
   description: ['description', 'text', 'описание', 'текст'],
 };
 

@@ -98,8 +98,10 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
 }
 
 const SEPARATORS = ['|', ';', ', '] as const;
-/** A separator in at least this share of the values is not chance. */
-const SEPARATED_SHARE = 0.9;
+/** A trait of at least this share of the values is not chance. */
+const MOST = 0.9;
+/** A number with or without a currency: enough to tell that others of its column are none. */
+const LIKE_NUMBER = /^\p{Sc}?\s?-?\d[\d\s.,'’]*(?:\p{Sc}|[A-Z]{3})?$/u;
 
 function createTally() {
   const distinct = new Set<string>();
@@ -111,10 +113,10 @@ function createTally() {
     DAY_FORMATS,
   ];
   const separated = SEPARATORS.map(() => 0);
-  let [values, long] = [0, 0];
+  let [values, long, likeNumbers] = [0, 0, 0];
   const is = { nested: false, crowded: false, multiple: false, number: true, day: true, comma: false, link: true };
-  /** A value that another format would change. */
-  let unclear: string | undefined;
+  /** A value that another format would change; one that is no number. */
+  let [unclear, unlike]: (string | undefined)[] = [];
 
   const addOne = (value: unknown): void => {
     if (isNoValue(value) || isPlaceholder(value)) return;
@@ -128,6 +130,8 @@ function createTally() {
     if (distinct.size <= MAX_DISTINCT) distinct.add(text.slice(0, MAX_STRING_LENGTH));
     is.link &&= /^https?:\/\//i.test(text);
     if (is.number) addNumber(text);
+    if (LIKE_NUMBER.test(text)) likeNumbers += 1;
+    else unlike ??= text;
     const isDay = (is.day || days.length > 0) && dayOf(text) !== undefined;
     is.day &&= isDay;
     if (!isDay || !/^\d{4}/.test(text)) days = days.filter((format) => dayOf(text, format) !== undefined);
@@ -171,7 +175,10 @@ function createTally() {
     if (other === undefined && format !== undefined) return { type: 'date', format };
     if (is.day) return { type: 'date' };
     if (format !== undefined) return { type: 'string', advice: 'days are written YYYY-MM-DD' };
-    const separator = SEPARATORS.find((_, i) => (separated[i] ?? 0) >= values * SEPARATED_SHARE);
+    const separator = SEPARATORS.find((_, i) => (separated[i] ?? 0) >= values * MOST);
+    if (likeNumbers >= values * MOST && unlike !== undefined && !is.multiple) {
+      return { type: 'string', advice: `${likeNumbers} of ${values} values are numbers, ${shown(unlike)} is not` };
+    }
     if (separator === undefined || is.multiple) return { type: 'string' };
     return { type: 'string', advice: `are they several values? multiple: true, separator: "${separator}"` };
   };

@@ -189,7 +189,7 @@ function problemIn(status: number, body: unknown): AdminProblem | undefined {
 
 /** Advice about this command's own options, which the service does not know. */
 const ADVICE: Readonly<Record<string, string>> = {
-  unauthorized: ' Here: set ADMIN_TOKEN, or name a file that holds it: --token-file.',
+  unauthorized: ' Here: set ADMIN_TOKEN, or name a file that holds it: --token-file (of the demo: data/admin-token).',
   'wrong-token': ' Here: it came from ADMIN_TOKEN or --token-file.',
   'too-many-tokens': ' Here: it came from ADMIN_TOKEN or --token-file.',
   'not-found': ` Perhaps this is the public listener: ${ADDRESS_HINT}.`,

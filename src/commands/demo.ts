@@ -3,45 +3,52 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEMO_SIZES, demoDocuments } from '../catalogue/demo.ts';
 import { CONFIG_VARIABLE, type Environment } from '../config/document.ts';
-import { configFileOf } from '../config/load.ts';
+import { configFileOf, loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
 import type { Clock } from '../runtime.ts';
+import { isLoopback } from '../schema/units.ts';
 import { createProgress, type ProgressOutput } from './terminal.ts';
 
-/** The demo: the service without a configuration, its indexes and its admin token. */
+/** A first trial: the demo, or a configuration that stands in the folder. Nothing has to be prepared for it. */
 
-/** The admin token of the demo, from the working directory. Only its owner can read the file. */
-const DEMO_TOKEN = join('data', 'admin-token');
-
-/**
- * The environment of a program that reads the configuration. Without one the demo has the token of its file, so that its
- * owner can try drills, flushes and the console at once. ADMIN_TOKEN wins, and an admin listener on another address needs it.
- * @param named the file of `--config`
- * @param makesToken makes the file of the token where it is missing and can be written
- */
-export function environmentOf(given: Environment, { named = given[CONFIG_VARIABLE], makesToken = false }: Named = {}) {
-  const cwd = process.cwd();
-  const env: Environment = { ...given, [CONFIG_VARIABLE]: named };
-  const config = configFileOf({ env, cwd });
-  if (config !== '' || env['ADMIN_TOKEN'] || env['ADMIN_HOST']) return { env, cwd, config };
-  try {
-    if (makesToken && !existsSync(DEMO_TOKEN)) {
-      mkdirSync(dirname(DEMO_TOKEN), { recursive: true });
-      writeFileSync(DEMO_TOKEN, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
-    }
-    const token = readFileSync(DEMO_TOKEN, 'utf8').trim();
-    return { env: { ...env, ADMIN_TOKEN: token }, cwd, config, tokenFile: DEMO_TOKEN };
-  } catch {
-    return { env, cwd, config };
-  }
-}
+const TOKEN_FILE = join('data', 'admin-token');
 
 interface Named {
+  /** The file of `--config`. */
   readonly named?: string;
+  /** Whether a missing file of the token is made, where it can be. */
   readonly makesToken?: boolean;
+}
+
+/**
+ * The settings of the working directory. Where no file is named and no token is set, the admin token is the one in
+ * `data/admin-token`, so that the owner of the folder can try drills, flushes and the console at once.
+ * @throws ConfigError
+ */
+export function settingsOf(given: Environment, { named = given[CONFIG_VARIABLE], makesToken = false }: Named = {}) {
+  const from = { env: { ...given, [CONFIG_VARIABLE]: named }, cwd: process.cwd() };
+  const [settings, config] = [loadSettings(from), configFileOf(from)];
+  const { token, host } = settings.admin;
+  if (named || token !== undefined || !isLoopback(host)) return { settings, config };
+  const own = tokenIn(TOKEN_FILE, makesToken);
+  if (own === undefined) return { settings, config };
+  return { settings: { ...settings, admin: { ...settings.admin, token: own } }, config, tokenFile: TOKEN_FILE };
+}
+
+/** Only its owner can read the file. Undefined where there is none, and none can be made. */
+function tokenIn(file: string, isMade: boolean): string | undefined {
+  try {
+    if (isMade && !existsSync(file)) {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+    }
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 /**

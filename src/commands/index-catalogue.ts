@@ -154,7 +154,8 @@ export function createNotes(output: CommandContext['stderr']) {
 
 /** Reports columns that were renamed or ignored. */
 export function reportColumns({ ignored, renamed }: ColumnUse, domain: string, output: CommandContext['stderr']): void {
-  const read = renamed.map(([column, field]) => `${shownNames([column])} as ${field}`);
+  const others = renamed.filter(([column, field]) => column.toLowerCase() !== field);
+  const read = others.map(([column, field]) => `${shownNames([column])} as ${field}`);
   if (read.length > 0) output.write(`columns read under another name: ${read.join(', ')}\n`);
   if (ignored.length > 0) {
     output.write(`columns ignored, as domain ${domain} declares no such attributes: ${shownNames(ignored)}\n`);

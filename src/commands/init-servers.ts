@@ -82,11 +82,12 @@ export async function lookAtEngine(engine: SearchServer, signal: AbortSignal) {
   if (missing.length > 0) {
     throw new Error(
       `the index ${index} at ${place} has no text attribute ${missing.join(' and no ')}, which pages show: ` +
-        `sql_field_string = ${missing[0]} in its source; ${NOTHING_WRITTEN}`,
+        `sql_field_string in its source, or rt_attr_string beside rt_field; ${NOTHING_WRITTEN}`,
     );
   }
   const text = `${kind} ${version.split('-')[0]} at ${place}: index ${index} with ${countText(documents)} documents and ${plural(attributes.length, 'attribute')}`;
-  return { ...seen, text };
+  const tree: ConfigTree = { kind, host, port, index, idAttribute: seen.idAttribute };
+  return { kind, index, attributes, tree, text };
 }
 
 /** Manticore has a date in its greeting: `29.0.2 d8f3e1a@25112016`. */

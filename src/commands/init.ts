@@ -7,7 +7,7 @@ import { configSchema } from '../config/reference.ts';
 import type { Settings } from '../config/settings.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
 import { countText } from '../report/format.ts';
-import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
+import { messageOf, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { buildCatalogue, CATALOGUE_HELP, CATALOGUE_OPTIONS, formOf, showRows, skipBadRows } from './index-catalogue.ts';
 import { engineIn, lookAtEngine, lookAtStore, storeIn } from './init-servers.ts';
@@ -71,80 +71,101 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
   const { stdout, stderr, signal, storePassword } = context;
   const out = args.text('out') ?? DEFAULT_FILE;
   refuseExisting(out);
-  const answers = await answersOf(args, context);
-  const [asked, askedStore] = [engineIn(answers.engine), storeIn(answers.store, storePassword)];
-  const file = ['', 'none'].includes(answers.catalogue) ? undefined : answers.catalogue;
-  const isIndexed = asked.kind === 'sqlite' && file !== undefined;
-  const directory = args.text('into') ?? (isIndexed ? DIRECTORY : 'data');
-  const given = args.positionals[0] ?? (file === undefined ? undefined : nameOf(basename(file).split('.')[0] ?? ''));
-  if (given !== undefined && !DOMAIN_NAME.test(given)) {
-    throw new UsageError(
-      `the domain takes a lower-case letter, then letters, digits and -, 31 at most, not "${given}"`,
-    );
+  const [wanted] = args.positionals;
+  if (wanted !== undefined && !DOMAIN_NAME.test(wanted)) {
+    const allowed = 'a lower-case letter, then letters, digits and -, 31 at most';
+    throw new UsageError(`the domain takes ${allowed}, not "${wanted}"`);
   }
-  // Checked before a large catalogue is read, and again when the file is written.
-  if (isIndexed) refuseExisting(indexFileOf(directory, given ?? ''));
-
-  const index = asked.kind === 'sqlite' ? undefined : await lookAtEngine(asked, signal);
-  if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
-  const domain = given ?? (index === undefined ? 'goods' : nameOf(index.index));
   const settingsOf = (text: string): Settings => {
     const env = { SERPCACHE_CONFIG: out, STORE_PASSWORD: storePassword };
     return loadSettings({ env, cwd: process.cwd(), readFile: () => text });
   };
-  const draft = { domain, from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
+  const draft = { domain: 'draft', from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
   const settingsWith = (store: ConfigTree): Settings => settingsOf(starterConfig({ ...draft, store }));
-  const looked = askedStore['kind'] === 'none' ? undefined : await lookAtStore(askedStore, settingsWith, context);
-  if (looked !== undefined) stdout.write(`store      ${looked.text}\n`);
+  const take = takerOf(args, context);
 
-  const columns = file === undefined ? undefined : await columnsOf(file, args, context);
-  const { attributes, ignored } = attributesFor(domain, index, columns);
+  const engine = await take('engine', async (text) => {
+    const asked = engineIn(text);
+    return asked.kind === 'sqlite' ? asked : lookAtEngine(asked, signal);
+  });
+  const index = engine.kind === 'sqlite' ? undefined : engine;
+  if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
+  const store = await take('store', async (text) => {
+    const asked = storeIn(text, storePassword);
+    return asked['kind'] === 'none' ? { tree: asked, text: '' } : lookAtStore(asked, settingsWith, context);
+  });
+  if (store.text !== '') stdout.write(`store      ${store.text}\n`);
+  const directory = args.text('into') ?? DIRECTORY;
+  const catalogue = await take('catalogue', async (file) => {
+    if (file === '' || file === 'none') return undefined;
+    const name = wanted ?? nameOf(basename(file).split('.')[0] ?? '');
+    // Checked before a large catalogue is read; the configuration again when it is written.
+    if (index === undefined) refuseExisting(indexFileOf(directory, name));
+    return { file, name, ...(await columnsOf(file, args, context)) };
+  });
+
+  const domain = wanted ?? catalogue?.name ?? (index === undefined ? 'goods' : nameOf(index.index));
+  const { attributes, ignored } = attributesFor(domain, index, catalogue);
   for (const [column, why] of ignored) stderr.write(`column ${shownNames([column])} is left out: ${why}\n`);
-  const read = columns === undefined ? [] : [`${quotedLine(file ?? '')} (${plural(columns.rows, 'row')})`];
+  for (const { name, comment } of attributes) if (comment !== undefined) stderr.write(`note: ${name}: ${comment}\n`);
+  const isDemo = index === undefined && catalogue === undefined;
+  const read = catalogue === undefined ? [] : [`${quotedLine(catalogue.file)} (${plural(catalogue.rows, 'row')})`];
   const text = starterConfig({
     domain,
-    from: [...(index === undefined ? [] : [index.text]), ...read].join(' and ') || 'the demo',
-    store: looked?.tree ?? askedStore,
-    engine:
-      asked.kind === 'sqlite'
-        ? { kind: 'sqlite', directory, demo: file === undefined || undefined }
-        : { ...asked, index: index?.index, idAttribute: index?.idAttribute },
-    catalogue: columns?.catalogue,
+    from: isDemo ? 'the demo' : [...(index === undefined ? [] : [index.text]), ...read].join(' and '),
+    store: store.tree,
+    engine: index?.tree ?? { kind: 'sqlite', directory: isDemo ? 'data' : directory, demo: isDemo || undefined },
+    catalogue: catalogue?.catalogue,
     attributes,
-    remarks: [...(columns?.texts ?? []), ...remarksOn(ignored)],
+    remarks: [...(catalogue?.texts ?? []), ...remarksOn(ignored)],
   });
   // Checks that the service accepts the configuration before it is written.
   const settings = domainNamed(domain, settingsOf(text));
   const written = writeNew(out, text);
-  if (isIndexed) {
-    const target = { file, domain: settings, directory: resolvePath(directory) };
+  if (isDemo) stdout.write(`catalogue  none: the demo's ads of ${domain}\n`);
+  else if (catalogue !== undefined && index === undefined) {
+    const target = { file: catalogue.file, domain: settings, directory: resolvePath(directory) };
     const { documents } = await buildCatalogue(target, args, context).catch((error: unknown) => {
       for (const each of written) rmSync(each);
       throw error;
     });
     stdout.write(`catalogue  ${countText(documents)} documents indexed in ${indexFileOf(directory, domain)}\n`);
   }
-  stdout.write(`written    ${out}: domain ${domain} with ${plural(attributes.length, 'attribute')}\n`);
-  const named = out === DEFAULT_FILE ? '' : `SERPCACHE_CONFIG=${quoted(out)} `;
-  stdout.write(`${args.has('serve') ? 'next time' : 'then'}${args.has('serve') ? '  ' : '       '}${named}npm start\n`);
+  stdout.write(`written    ${written.join(', ')}: domain ${domain} with ${plural(attributes.length, 'attribute')}\n`);
+  const start = `${out === DEFAULT_FILE ? '' : `SERPCACHE_CONFIG=${quoted(out)} `}npm start`;
+  stdout.write(`${args.has('serve') ? 'next time ' : 'then      '} ${start}\n`);
   if (args.has('serve')) await context.serve?.(out);
 }
 
-/** The options, or without one of them the answers of a person. @throws UsageError without a terminal */
-async function answersOf(args: ParsedArguments, { ask, stderr }: CommandContext) {
-  const [engine, store, catalogue] = ['engine', 'store', 'catalogue'].map((name) => args.text(name));
-  if ((engine ?? store ?? catalogue) !== undefined) {
-    return { engine: engine ?? '', store: store ?? '', catalogue: catalogue ?? '' };
-  }
-  if (ask === undefined) {
+const QUESTIONS = {
+  engine: '1. Search engine: sphinx://host:9306/index, manticore://host:9306/index [embedded]: ',
+  store: '2. Redis or Valkey: redis://host:6379, sentinel://host:26379/master [none]: ',
+  catalogue: '3. File of your catalogue: CSV, NDJSON, a product feed [none]: ',
+};
+
+/**
+ * Takes the text of an option. Where none of the three is given, a person is asked, and asked again until the answer can
+ * be used.
+ * @throws UsageError without a terminal
+ */
+function takerOf(args: ParsedArguments, { ask, stderr, signal }: CommandContext) {
+  const names = Object.keys(QUESTIONS);
+  const isGiven = names.some((name) => args.has(name));
+  if (!isGiven && ask === undefined) {
     throw new UsageError('there is no terminal for its questions: give --engine, --store or --catalogue (or none)');
   }
-  stderr.write('Three questions; Enter takes what stands in brackets.\n');
-  const answer = async (question: string): Promise<string> => (await ask(question)).trim();
-  return {
-    engine: await answer('1. Search engine: sphinx://host:9306/index, manticore://host:9306/index [embedded]: '),
-    store: await answer('2. Redis or Valkey: redis://host:6379, sentinel://host:26379/master [none]: '),
-    catalogue: await answer('3. File of your catalogue: CSV, NDJSON, a product feed [none]: '),
+  if (!isGiven) stderr.write('Three questions; Enter takes what stands in brackets.\n');
+  return async <T>(name: keyof typeof QUESTIONS, use: (text: string) => Promise<T>): Promise<T> => {
+    if (isGiven || ask === undefined) return use(args.text(name) ?? '');
+    for (;;) {
+      const answer = (await ask(QUESTIONS[name])).trim();
+      try {
+        return await use(answer);
+      } catch (error) {
+        signal.throwIfAborted();
+        stderr.write(`${messageOf(error)}\n`);
+      }
+    }
   };
 }
 

@@ -9,6 +9,13 @@ export interface ProgressOutput {
   readonly columns?: number;
 }
 
+/** In a clone there is no program `serpcache`: commands in texts for people become those of npm. */
+export function withHints(output: ProgressOutput): ProgressOutput {
+  const { isTTY, columns } = output;
+  const hint = /(?<=(?:: |`|\())serpcache (?=[a-z])/g;
+  return { isTTY, columns, write: (text) => output.write(text.replaceAll(hint, 'npm run serpcache -- ')) };
+}
+
 /** Standard error, for a service: without a reader, or on a full disk, it takes nothing and ends nothing. */
 export function openRemarks(): ProgressOutput {
   const { stderr } = process;

@@ -42,6 +42,19 @@ test('a server that does not answer is named, and nothing is written', async () 
   }
 });
 
+test('an answer that cannot be used is told at once, and asked for again', async () => {
+  const answers = ['mysql://x', 'sphinx://127.0.0.1:1', 'embedded', 'redis://127.0.0.1:1', '', '/no/such.csv', ''];
+  const { code, questions, err, domain } = await initialize([], { answers });
+  assert.equal(code, 0, err);
+  assert.deepEqual(
+    questions.map((question) => question[0]),
+    ['1', '1', '1', '2', '2', '3', '3'],
+  );
+  for (const said of ['not "mysql://x"', '127.0.0.1:1: connect ECONNREFUSED', '/no/such.csv: cannot be read'])
+    assert.ok(err.includes(said), `${said}: ${err}`);
+  assert.equal(domain.name, 'goods');
+});
+
 test('three answers at a terminal are as good as the options, and the demo needs none', async () => {
   const { code, questions, domain, err } = await initialize([], { answers: ['', ' none ', ''] });
   assert.equal(code, 0, err);

@@ -30,7 +30,7 @@ test('a configuration is written, and the whole catalogue is indexed with it', a
   assert.equal(made.code, 0, made.err);
   assert.match(
     made.out,
-    /^catalogue {2}3 documents indexed in .*shop\.sqlite\nwritten {4}.*own\.yaml: domain shop with 4 attributes\nthen {7}.*npm start\n$/,
+    /^catalogue {2}3 documents indexed in .*shop\.sqlite\nwritten {4}.*own\.yaml, .*serpcache\.schema\.json: domain shop with 4 attributes\nthen {7}.*npm start\n$/,
   );
   const text = readFileSync(out, 'utf8');
   assert.match(text, /^ {6}tsena: \{ type: number, sort: true, label: "Цена" \}$/m);
@@ -70,6 +70,15 @@ test('a catalogue that cannot be indexed is refused, and nothing is written', as
   assert.match(enough.out, /^catalogue {2}2 documents indexed/);
   assert.deepEqual(readdirSync(path('new')), ['serpcache.schema.json', 'wrong.yaml']);
   assert.match(enough.err, /skipped: .*line 4: row 3.*skipped: .*line 5, field "id": 513 bytes.*skipped: .*line 6/s);
+});
+
+test('a column of numbers with one text among them is told, with the text', async () => {
+  const rows = Array.from({ length: 20 }, (_, i) => `${i},a,${i === 9 ? 'on request' : `${i}.50 EUR`}`);
+  writeFileSync(path('request.csv'), `id,title,price\n${rows.join('\n')}\n`);
+  const { code, err } = await initialize('shop', path('request.csv'), ['--out', path('request.yaml')]);
+  assert.equal(code, 0, err);
+  assert.match(err, /^note: price: 19 of 20 values are numbers, "on request" is not$/m);
+  assert.match(readFileSync(path('request.yaml'), 'utf8'), /price: .* # 19 of 20 values are numbers/);
 });
 
 test('the configuration has the columns, the form and the formats that index needs to read the file again', async () => {

@@ -23,7 +23,7 @@ const text = (...path: readonly string[]): string => readFileSync(join(root, ...
 test('every file that states the version states that of package.json', () => {
   const { version } = readManifest(root);
   const stated = statedVersions(root);
-  assert.equal(stated.length, 7);
+  assert.equal(stated.length, 11);
   assertNone(stated, (one) => one.version !== version);
 });
 
@@ -80,7 +80,7 @@ test('a release is one commit with the version everywhere, and an annotated tag 
   assert.match(stdout, /now: git push --atomic origin main v99\.0\.0/);
   assert.deepEqual(
     pluck(statedVersions(folder), 'version'),
-    Array.from({ length: 7 }, () => '99.0.0'),
+    Array.from({ length: 11 }, () => '99.0.0'),
   );
   assert.deepEqual(JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages[''].version, '99.0.0');
   assert.equal(git('log', '--format=%s'), 'release: 99.0.0\nall\n');

@@ -91,7 +91,7 @@ export async function askCredentials(refused: boolean): Promise<Credentials | un
     content: [
       refused && alertView('That token was not accepted.'),
       h('p', { class: 'soft' })(
-        'The value of ADMIN_TOKEN. It stays in the memory of this page and is forgotten when you close or reload it.',
+        'The value of ADMIN_TOKEN; of the demo, the text in data/admin-token. It stays in the memory of this page and is forgotten when you close or reload it.',
       ),
       field('Token', {
         name: 'token',
