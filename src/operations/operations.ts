@@ -5,7 +5,7 @@ import type { Doctor } from './doctor/doctor.ts';
 import type { Drills } from './drills/drills.ts';
 import type { Flush, QueryPages } from './flush/flush.ts';
 import type { Figures } from './meter/figures.ts';
-import type { Shadows } from './shadow/shadow.ts';
+import type { Shadows } from './shadow/create-shadows.ts';
 import type { WarmUps } from './warm/warm.ts';
 
 /** Everything that operators do with the service. The admin API, the CLI and the console use this one interface. */

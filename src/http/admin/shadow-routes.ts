@@ -167,13 +167,13 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     description: 'One of `fraction` and `reads` is required.',
     body: ChangeBody,
     answer: SHADOW_STATUS,
-    handle: async ({ body: { reason = '', ...change }, by, changed }) => {
+    handle: async ({ body: { reason: _, ...change }, changed }) => {
       if (change.fraction === undefined && change.reads === undefined) {
         const detail = 'Nothing is changed: one of /fraction and /reads is required.';
         throw new Refusal({ code: 'invalid-body', detail, parameter: '/fraction' });
       }
       const before = noteBefore(change.domain);
-      const status = await shadows.change(change, { by, reason: reason.trim() });
+      const status = await shadows.change(change);
       changed({ before, after: shadowNote(status) });
       return status;
     },
