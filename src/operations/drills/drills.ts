@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { Caller, Control } from '../../control/control.ts';
-import { type Decoded, wallTime } from '../../schema/fields.ts';
+import { type Decoded, domainName, wallTime } from '../../schema/fields.ts';
 import { FLUSH_PREVIEW, type Flush } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { FleetReadings } from '../meter/meter.ts';
@@ -49,7 +49,7 @@ const PLAN_CHOICE = Type.Unsafe<string | Plan>({
 export const DRILL_REQUEST = Type.Object({
   plan: PLAN_CHOICE,
   domains: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' }), {
+    Type.Array(domainName(), {
       minItems: 1,
       maxItems: 256,
       description: 'The domain to drill. A plan over domains takes several; without this field it takes all.',

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { type Decoded, oneOf } from '../../schema/fields.ts';
+import { type Decoded, domainName, fraction, integer, oneOf } from '../../schema/fields.ts';
 
 /** Warm-ups: fill the cache of one domain in the background, with spare capacity of the engine only. */
 export interface WarmUps {
@@ -22,22 +22,17 @@ export interface WarmUps {
 
 const from = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
+const MANY = { minimum: 1, maximum: 10_000 };
+
 export const WARM_REQUEST = Type.Object(
   {
-    domain: Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' }),
+    domain: domainName(),
     from,
-    maxPerSecond: Type.Number({
-      minimum: 1,
-      maximum: 10_000,
-      description: 'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
-    }),
-    top: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_000,
-        description: 'With `popular`: how many of them, from 1 to 10,000.',
-      }),
+    maxPerSecond: fraction(
+      'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
+      MANY,
     ),
+    top: Type.Optional(integer('With `popular`: how many of them, from 1 to 10,000.', MANY)),
   },
   { additionalProperties: false },
 );
