@@ -4,7 +4,7 @@ import type { RuledName } from '../../cache/invalidation.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
 import type { BucketRange, ControlDocument, FlushMode } from '../../control/document.ts';
 import { compileRules } from '../../control/entry-rules.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, settledWithin } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
 import type {
@@ -132,10 +132,6 @@ async function previewNode(
 
 /** Why the work failed or was late, in words; undefined when it was done. @throws errors other than StoreUnreachable */
 async function failureWithin(work: Promise<void>, ms: number, late: string): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, ms), late);
-  });
   const done = work.then(
     () => undefined,
     (error: unknown) => {
@@ -143,11 +139,8 @@ async function failureWithin(work: Promise<void>, ms: number, late: string): Pro
       throw error;
     },
   );
-  try {
-    return await Promise.race([done, over]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const ended = await settledWithin(done, Math.max(0, ms));
+  return ended === undefined ? late : ended.value;
 }
 
 function evenSample(names: readonly string[], maximum: number): readonly string[] {

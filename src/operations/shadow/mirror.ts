@@ -1,6 +1,7 @@
 import { decodeEntry, identityOf } from '../../cache/codec.ts';
 import type { SeedItem, SeedResult, Store, StoreRead, StoreWrite } from '../../cache/store.ts';
 import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
+import { pause } from '../../control/follower.ts';
 import type { Clock } from '../../runtime.ts';
 import { keyOf } from '../../search/key.ts';
 import type { StoreContent } from '../flush/content.ts';
@@ -332,10 +333,6 @@ export function createMirror(options: {
 }
 
 const EMPTY = Buffer.alloc(0);
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}
 
 /** 0 … HASHES − 1, from the first three characters of the key in `sc1:<domain>:{<key>}`. */
 function hashOf(name: string): number {
