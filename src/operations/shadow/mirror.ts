@@ -5,6 +5,7 @@ import { pause } from '../../control/follower.ts';
 import type { Clock } from '../../runtime.ts';
 import { keyOf } from '../../search/key.ts';
 import type { StoreContent } from '../flush/content.ts';
+import type { Agreed } from './figures.ts';
 import type { ShadowTally } from './readings.ts';
 import type { ShadowEvent } from './shadow.ts';
 
@@ -347,9 +348,6 @@ function digit(code: number): number {
   if (code >= 65) return code - 65;
   return code === 45 ? 62 : code + 4;
 }
-
-/** How the candidate's answer to a read relates to the primary's. `missing` and `surplus`: only one side has a value. */
-type Agreed = 'equal' | 'older' | 'newer' | 'wrong' | 'missing' | 'surplus';
 
 interface CompareOptions {
   readonly domain: string;

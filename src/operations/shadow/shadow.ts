@@ -2,7 +2,7 @@ import Type from 'typebox';
 import { PLACEMENT_PHASES, type Placement } from '../../control/document.ts';
 import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
 import { amount, type Decoded, oneOf, share, wallTime } from '../../schema/fields.ts';
-import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from './figures.ts';
+import { type Agreed, SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from './figures.ts';
 
 export interface StartShadow {
   readonly domain: string;
@@ -146,19 +146,18 @@ export function reportSummary(report: ShadowReport): ReportSummary {
   return summary;
 }
 
+/** The fate of one copy. */
+export const COPY_RESULTS = ['sent', 'dropped', 'paused', 'failed'] as const;
+
 /** The events of this room, for metrics, log and audit. */
 export type ShadowEvent =
   | {
       readonly kind: 'shadow-copy';
       readonly domain: string;
       readonly type: 'read' | 'write';
-      readonly result: 'sent' | 'dropped' | 'paused' | 'failed';
+      readonly result: (typeof COPY_RESULTS)[number];
     }
-  | {
-      readonly kind: 'shadow-compared';
-      readonly domain: string;
-      readonly result: 'equal' | 'older' | 'newer' | 'wrong' | 'missing' | 'surplus';
-    }
+  | { readonly kind: 'shadow-compared'; readonly domain: string; readonly result: Agreed }
   /** This process began or ended the copies, by the control document. */
   | {
       readonly kind: 'shadow-changed';
