@@ -111,7 +111,6 @@ function overview(journal: Journal): TreeElement | undefined {
   if (journal.domains.length < 2) return undefined;
   return table<Row>({
     caption: 'Domain by domain',
-    narrow: 'cards',
     columns: [
       { title: 'Domain', cell: ({ at, track }) => h('a', { href: `#domain-${at + 1}` })(said(track.domain)) },
       { title: 'Came to', cell: ({ track }) => reached(journal, track) },
@@ -212,7 +211,6 @@ function planSection({ plan, domains }: Journal): TreeElement {
     ]),
     table<{ readonly stage: PlanStage; readonly at: number }>({
       caption: 'Stages',
-      narrow: 'cards',
       columns: [
         { title: 'Stage', cell: ({ at }) => said(stageHeading(plan, at)) },
         { title: 'Held for', isNumber: true, cell: ({ stage }) => durationText(stage.holdMs) },
