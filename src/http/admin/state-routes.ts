@@ -8,7 +8,6 @@ import { PLACEMENT_PHASES } from '../../control/document.ts';
 import { DRILL_SUMMARY, type DrillSummary } from '../../operations/drills/drills.ts';
 import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
-import { BREAKER_STATES } from '../../resilience/endpoints.ts';
 import type { Clock } from '../../runtime.ts';
 import { oneOf } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
@@ -59,7 +58,7 @@ export function registerState(app: FastifyInstance, { operations }: AdminContext
 }
 
 const Part = oneOf(['ok', 'degraded', 'down']);
-const Breaker = oneOf(BREAKER_STATES);
+const Breaker = oneOf(['closed', 'open', 'half-open']);
 
 const status = {
   domain: Type.String(),

@@ -1,25 +1,6 @@
 import Type from 'typebox';
 import { type Decoded, domainName, fraction, integer, oneOf } from '../../schema/fields.ts';
 
-/** Warm-ups: fill the cache of one domain in the background, with spare capacity of the engine only. */
-export interface WarmUps {
-  /** A domain has at most one at a time. @throws OperationError warm-up-running, unknown-domain */
-  readonly start: (request: WarmRequest) => WarmUp;
-  /**
-   * Adds queries to a warm-up `from: 'queries'`. Takes as many as fit and returns their number; the caller sends the rest
-   * later. `last`: these are the last ones. @throws OperationError unknown-warm-up, invalid-request
-   */
-  readonly feed: (
-    id: string,
-    queries: readonly string[],
-    last: boolean,
-  ) => { readonly taken: number; readonly warmUp: WarmUp };
-  /** @throws OperationError unknown-warm-up */
-  readonly stop: (id: string) => WarmUp;
-  readonly list: () => readonly WarmUp[];
-  readonly close: () => void;
-}
-
 const from = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
 const MANY = { minimum: 1, maximum: 10_000 };
