@@ -6,6 +6,7 @@ import {
   reportSection,
   SIGNS,
   said,
+  type TableColumn,
   table,
   type VerdictWords,
   verdictLine,
@@ -114,30 +115,23 @@ function overview(journal: Journal): TreeElement | undefined {
     columns: [
       { title: 'Domain', cell: ({ at, track }) => h('a', { href: `#domain-${at + 1}` })(said(track.domain)) },
       { title: 'Came to', cell: ({ track }) => reached(journal, track) },
-      {
-        title: 'Headroom left',
-        meaning: MEANINGS.headroom,
-        isNumber: true,
-        cell: ({ track: { result } }) => survivalFigures(result).headroomLeft.text,
-      },
-      {
-        title: 'Amplification',
-        meaning: MEANINGS.amplification,
-        isNumber: true,
-        cell: ({ track: { result } }) => survivalFigures(result).amplification.text,
-      },
-      {
-        title: 'f*',
-        meaning: MEANINGS.survivable,
-        isNumber: true,
-        cell: ({ track: { result } }) => survivalFigures(result).survivable.text,
-      },
+      survivalColumn('Headroom left', MEANINGS.headroom, 'headroomLeft'),
+      survivalColumn('Amplification', MEANINGS.amplification, 'amplification'),
+      survivalColumn('f*', MEANINGS.survivable, 'survivable'),
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
       { title: 'Guards broken', isNumber: true, cell: ({ track }) => countText(track.marks.filter(isBreak).length) },
     ],
     rows: journal.domains.map((domain, at) => ({ at, track: trackOf(journal, domain) })),
   });
+}
+
+function survivalColumn(
+  title: string,
+  meaning: string,
+  figure: keyof ReturnType<typeof survivalFigures>,
+): TableColumn<Row> {
+  return { title, meaning, isNumber: true, cell: ({ track }) => survivalFigures(track.result)[figure].text };
 }
 
 function reached({ plan }: Journal, track: Track): string {
