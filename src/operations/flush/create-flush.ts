@@ -1,12 +1,10 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
-import type { MemoryTier } from '../../cache/memory.ts';
 import { lift, purge, raiseFloors, raiseFreshFloors, suppress } from '../../control/changes.ts';
 import type { Changed, Control } from '../../control/control.ts';
 import { arc, type BucketRange, bucketsIn, type ControlDocument } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { isDocumentId, MAX_ID_BYTES } from '../../search/domain.ts';
-import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
 import type {
@@ -19,27 +17,21 @@ import type {
   PurgedPages,
   QueryPages,
 } from './flush.ts';
-import { countInMemory, countInStore, countPurged, previewFlush } from './preview.ts';
+import { countInMemory, countInStore, countPurged, type PreviewOptions, previewFlush } from './preview.ts';
 
-export interface FlushOptions {
+export interface FlushOptions extends PreviewOptions {
   readonly domain: string;
   readonly control: Pick<Control, 'document' | 'overlay' | 'change'>;
-  /** Absent: the domain has no store, and only L1 is flushed. */
-  readonly content?: StoreContent;
   /** The content of every store that is written, for erasures. Absent: `content`. */
   readonly erased?: StoreContent;
   /** A store with entries of the domain that an erasure in this process would miss, in words. */
   readonly missedStore?: () => string | undefined;
-  readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
-  readonly bucketOf: (key: string) => number;
   /** Whether the store holds a name; undefined when the store did not answer. Absent without a store. */
   readonly holds?: (storeName: string) => Promise<boolean | undefined>;
   /** No other application uses the servers of the store. */
   readonly dedicated: boolean;
   /** The control document is kept in another store. */
   readonly controlElsewhere: boolean;
-  /** Figures of this process over the last minute. */
-  readonly recent: () => Figures | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: FlushEvent) => void;

@@ -17,10 +17,12 @@ import type {
   SurvivalEstimate,
 } from './flush.ts';
 
-interface PreviewOptions {
+export interface PreviewOptions {
+  /** Absent: the domain has no store, and only L1 is flushed. */
   readonly content?: StoreContent;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
+  /** Figures of this process over the last minute. */
   readonly recent: () => Figures | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
