@@ -70,13 +70,8 @@ export function createFlush(options: FlushOptions) {
     ranges: readonly BucketRange[],
   ): ControlDocument => {
     refuseDuringDrill(document);
-    switch (request.mode) {
-      case 'refresh':
-        return raiseFreshFloors(document, ranges, clock.wallMs(), request.indexVersion);
-      case 'drop':
-      case 'erase':
-        return raiseFloors(document, ranges, clock.wallMs());
-    }
+    if (request.mode !== 'refresh') return raiseFloors(document, ranges, clock.wallMs());
+    return raiseFreshFloors(document, ranges, clock.wallMs(), request.indexVersion);
   };
 
   /**
