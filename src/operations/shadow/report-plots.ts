@@ -1,5 +1,5 @@
 import { amountText, countText, durationText, percentText, perSecondText, UNKNOWN } from '../../report/format.ts';
-import { curve, highest, type Point, type Slice, type SliceRuns } from '../../report/plot/curve.ts';
+import { curve, highest, type Point, type Slice, type SliceRuns, sum } from '../../report/plot/curve.ts';
 import type { BackdropOptions, Band, Moment } from '../../report/plot/figure.ts';
 import type { TimeSpan } from '../../report/plot/frame.ts';
 import { type Panel, plotPanel, type Series } from '../../report/plot/panel.ts';
@@ -277,8 +277,4 @@ function rangeOf(values: readonly (number | undefined)[]): Value {
 
 function sumOf(some: readonly Side[], of: (side: Side) => number): number {
   return sum(some.map(of));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }
