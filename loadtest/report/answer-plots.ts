@@ -1,7 +1,7 @@
 import { countText, durationText, percentText, perSecondText } from '../../src/report/format.ts';
 import { highest, medianOf, type Point, pilesOf } from '../../src/report/plot/curve.ts';
 import { type Panel, plotPanel } from '../../src/report/plot/panel.ts';
-import type { StackArea } from '../../src/report/plot/shapes.ts';
+import type { Named } from '../../src/report/plot/shapes.ts';
 import type { Second } from '../judge/record.ts';
 import { hitsOf, sum } from '../judge/series.ts';
 import type { SeenOutcome } from '../k6/kit/outcome.ts';
@@ -73,7 +73,7 @@ export function ratePlot(context: PlotContext, id: string): Panel {
   });
 }
 
-interface OutcomeLayer extends StackArea {
+interface OutcomeLayer extends Named {
   readonly outcomes: readonly SeenOutcome[];
 }
 
@@ -103,7 +103,7 @@ function stackOf({ timeline, columnMs }: PlotContext, layers: readonly OutcomeLa
     ),
   );
   const runs = pilesOf(seconds, (some) => layers.map((layer) => countIn(some, layer) / some.length), { columnMs });
-  const areas = (text: (count: number) => string): readonly Required<StackArea>[] =>
+  const areas = (text: (count: number) => string): readonly Required<Named>[] =>
     layers.map(({ name, style }, at) => {
       const count = counts[at] ?? 0;
       return { name, style, figure: count === 0 ? 'none' : text(count) };
@@ -115,7 +115,7 @@ function countIn(some: readonly Second[], layer: OutcomeLayer): number {
   return sum(some.map(({ outcomes }) => countOf(outcomes, layer)));
 }
 
-function listed(areas: readonly Required<StackArea>[]): string {
+function listed(areas: readonly Required<Named>[]): string {
   return areas.map(({ name, figure }) => `${name} ${figure}`).join(', ');
 }
 

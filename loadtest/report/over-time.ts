@@ -89,7 +89,6 @@ function eventTable({ events, summary }: RunRecord): Child {
   return [
     table<RunEvent>({
       caption: 'What was done meanwhile',
-      narrow: 'cards',
       columns: [
         { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs - summary.startedAtMs) },
         { title: 'Kind', cell: kindCell },

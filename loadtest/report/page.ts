@@ -147,7 +147,6 @@ function conclusions(record: RunRecord, judged: Judged): TreeElement {
 function recoveryTable(record: RunRecord, { recoveries }: Judged): Child {
   const drawn = table<Recovery>({
     caption: 'Each loss: how deep it went, and when it was over',
-    narrow: 'cards',
     columns: [
       { title: 'Step', cell: ({ step }) => said(step) },
       ...recoveryFigures(record).map(

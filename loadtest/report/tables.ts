@@ -180,7 +180,6 @@ export function publishedLadder({ summary }: RunRecord, { steps, verdict }: Judg
     'Beside a published ladder',
     table<StepFigures>({
       caption: 'The same multiples of a base rate, there and here',
-      narrow: 'cards',
       columns: [
         { title: 'Rung', cell: ({ summary: { step } }) => said(step.name) },
         { title: 'There, own store', cell: published(OWN_STORE) },
@@ -208,7 +207,6 @@ export function checksSection({ summary, command }: RunRecord, { steps }: Judged
     'Checks, generator, and again',
     table<CheckSummary>({
       caption: 'Checks of the answers',
-      narrow: 'cards',
       columns: [
         { title: 'Check', cell: ({ name }) => said(name) },
         { title: 'Held', isNumber: true, cell: ({ passes }) => countText(passes) },

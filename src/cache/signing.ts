@@ -15,6 +15,7 @@ export interface SigningKeys {
   readonly key: string;
   /** Verifies only: the key before this one, or the next key while it is being introduced. */
   readonly previousKey?: string;
+  /** False: values without a signature are accepted. */
   readonly required: boolean;
 }
 

@@ -141,14 +141,9 @@ async function suggestedName(
 }
 
 async function knownNames(code: string, client: AdminClient): Promise<readonly string[]> {
-  switch (code) {
-    case 'unknown-domain':
-      return domainNames(client);
-    case 'unknown-plan':
-      return (await client.get<{ plans: readonly Plan[] }>('/admin/plans')).plans.map(({ name }) => name);
-    default:
-      return [];
-  }
+  if (code === 'unknown-domain') return domainNames(client);
+  if (code !== 'unknown-plan') return [];
+  return (await client.get<{ plans: readonly Plan[] }>('/admin/plans')).plans.map(({ name }) => name);
 }
 
 export async function domainNames(client: AdminClient): Promise<readonly string[]> {

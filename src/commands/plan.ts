@@ -129,16 +129,13 @@ const TEXTS: Readonly<Record<Unit, (value: number | undefined) => string>> = {
 /** The verdict in one sentence, with the resource that is full first. */
 function planVerdictText({ verdict, first, missing, limits, inputs }: CapacitySheet, domain: string): string {
   const rate = perSecondText(inputs.rate?.value);
-  switch (verdict) {
-    case 'holds':
-      return `${domain} holds at ${rate}; first to break: ${firstText(first)}`;
-    case 'breaks':
-      return `${domain} breaks at ${rate}: ${namesOf(limits, isFull)}`;
-    case 'tight':
-      return `${domain} has no reserve at ${rate}: ${namesOf(limits, isTight)}; first to break: ${firstText(first)}`;
-    case 'undecided':
-      return `${domain}: not decided without ${missing.map(({ option }) => option).join(' and ')}`;
-  }
+  const verdicts: Readonly<Record<typeof verdict, string>> = {
+    holds: ` holds at ${rate}; first to break: ${firstText(first)}`,
+    breaks: ` breaks at ${rate}: ${namesOf(limits, isFull)}`,
+    tight: ` has no reserve at ${rate}: ${namesOf(limits, isTight)}; first to break: ${firstText(first)}`,
+    undecided: `: not decided without ${missing.map(({ option }) => option).join(' and ')}`,
+  };
+  return `${domain}${verdicts[verdict]}`;
 }
 
 const isFull = ({ used, capacity }: CapacityLimit): boolean => used > capacity;

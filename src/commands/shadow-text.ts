@@ -93,7 +93,7 @@ function figuresText(figures: ShadowFigures, primary: string, candidate: string)
     indented(columns(rows, [measured, primary, candidate])),
     ...SIDES.flatMap((side) => faultLines(side === 'primary' ? primary : candidate, figures[side])),
     indented(agreementText(agreement)),
-    indented(copyingText(copying)),
+    indented(`copies: ${COPY_ROWS.map(([name]) => `${countText(copying[name])} ${name}`).join(', ')}`),
   ].join('\n');
 }
 
@@ -113,10 +113,6 @@ function agreementText(agreement: ShadowFigures['agreement']): string {
     ...[...shares, `, ${countText(agreement.wrong)} wrong`],
     ...(lifeDriftMs === undefined ? [] : [`; ${drift}`]),
   ].join('');
-}
-
-function copyingText(copying: ShadowFigures['copying']): string {
-  return `copies: ${COPY_ROWS.map(([name]) => `${countText(copying[name])} ${name}`).join(', ')}`;
 }
 
 /** Empty when the configuration files already name the store in use. */

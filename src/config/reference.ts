@@ -166,7 +166,7 @@ function forEditors(node: SchemaNode): JsonSchema {
         additionalProperties: false,
       };
     }
-    case 'named': {
+    case 'named':
       return {
         ...common,
         type: 'object',
@@ -175,8 +175,7 @@ function forEditors(node: SchemaNode): JsonSchema {
         maxProperties: node.maxProperties,
         additionalProperties: false,
       };
-    }
-    case 'list': {
+    case 'list':
       return {
         ...common,
         type: 'array',
@@ -184,7 +183,6 @@ function forEditors(node: SchemaNode): JsonSchema {
         minItems: node.minItems,
         maxItems: node.maxItems,
       };
-    }
     case 'union':
       return { ...common, anyOf: shape.members.map(forEditors) };
     case 'leaf':

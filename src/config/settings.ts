@@ -1,3 +1,4 @@
+import type { SigningKeys } from '../cache/signing.ts';
 import type { Address, HostPort } from '../schema/units.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { Config, DomainConfig } from './schema.ts';
@@ -13,19 +14,10 @@ export interface Settings extends Omit<Config, 'admin' | 'control' | 'counters' 
   /** The store of the query counts of all processes; with `none`, they are in `control`, or nowhere without it. */
   readonly counters: StoreSettings;
   /** Absent: nothing is signed, and values of any writer to a store are accepted within bounds. */
-  readonly signing?: SigningSettings;
+  readonly signing?: SigningKeys;
   /** Absent while tracing is off. */
   readonly tracing?: TracingSettings;
   readonly domains: readonly DomainSettings[];
-}
-
-interface SigningSettings {
-  /** Signs and verifies. */
-  readonly key: string;
-  /** Verifies only. */
-  readonly previousKey?: string;
-  /** False: values without a signature are accepted. */
-  readonly required: boolean;
 }
 
 /** The exporter and the resource read their variables of OpenTelemetry themselves, which were checked before. */

@@ -10,12 +10,12 @@ interface MembershipOptions {
   readonly id: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
-  readonly intervalMs?: number;
-  /** A process without a heartbeat for this time is not counted. */
-  readonly ttlMs?: number;
-  readonly deadlineMs?: number;
 }
 
+const INTERVAL_MS = 1000;
+/** A process without a heartbeat for this time is not counted. */
+const TTL_MS = 5000;
+const DEADLINE_MS = 200;
 /** Heartbeat interval until the count was read once. */
 const UNCOUNTED_INTERVAL_MS = 100;
 
@@ -30,7 +30,7 @@ export function fleetShare(whole: number, { live, rank }: { readonly live: numbe
  * concurrency limit of an engine, the backfill) are divided by this count.
  */
 export function createMembership(options: MembershipOptions) {
-  const { store, id, clock, random, intervalMs = 1000, ttlMs = 5000, deadlineMs = 200 } = options;
+  const { store, id, clock, random } = options;
   let count = { live: 1, rank: 0 };
   let counted = store === undefined;
   let fewerSinceMs: number | undefined;
@@ -38,7 +38,7 @@ export function createMembership(options: MembershipOptions) {
   let closed = false;
 
   /**
-   * A higher count applies at once. A lower one applies only after the store has reported it for `ttlMs`, the time after
+   * A higher count applies at once. A lower one applies only after the store has reported it for `TTL_MS`, the time after
    * which a dead process drops out. A store that lost its data counts from zero: without this rule each process would
    * assume for a second that it is alone, and the engine would get the whole ceiling from each of them. Rank and count
    * change together, so that the shares of all processes still add up.
@@ -47,14 +47,14 @@ export function createMembership(options: MembershipOptions) {
     const nowMs = clock.monotonicMs();
     if (reported.live < count.live) {
       fewerSinceMs ??= nowMs;
-      if (nowMs - fewerSinceMs < ttlMs) return;
+      if (nowMs - fewerSinceMs < TTL_MS) return;
     }
     fewerSinceMs = undefined;
     count = reported;
   };
 
   const beat = async (target: Pick<Store, 'beat'>): Promise<void> => {
-    const reply = await target.beat(id, ttlMs, deadlineMs);
+    const reply = await target.beat(id, TTL_MS, DEADLINE_MS);
     if (reply.kind === 'fleet') {
       counted = true;
       apply({ live: Math.max(1, reply.live), rank: reply.rank });
@@ -68,7 +68,7 @@ export function createMembership(options: MembershipOptions) {
   const next = (target: Pick<Store, 'beat'>): void => {
     beating = beat(target).then(() => {
       // Until the first count the store may still be connecting, and this process assumes that it is alone.
-      const waitMs = counted ? intervalMs : Math.min(UNCOUNTED_INTERVAL_MS, intervalMs);
+      const waitMs = counted ? INTERVAL_MS : UNCOUNTED_INTERVAL_MS;
       // Spread by ±20 %, so that the processes of a fleet do not beat in step. One heartbeat at a time, however slow.
       if (!closed) timer = setTimeout(() => next(target), waitMs * (0.8 + 0.4 * random())).unref();
     });
@@ -92,9 +92,9 @@ export function createMembership(options: MembershipOptions) {
       if (closed) return;
       closed = true;
       clearTimeout(timer);
-      // A heartbeat under way could otherwise arrive after `leave` and count this process for another `ttlMs`.
+      // A heartbeat under way could otherwise arrive after `leave` and count this process for another `TTL_MS`.
       await beating;
-      await store?.leave(id, deadlineMs);
+      await store?.leave(id, DEADLINE_MS);
     },
   };
 }

@@ -1,12 +1,16 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { ControlEvent } from '../control/control.ts';
-import type { Placement } from '../control/document.ts';
+import { PLACEMENT_PHASES } from '../control/document.ts';
 import type { SphinxEvent } from '../engines/sphinx/engine.ts';
 import type { SqliteEvent } from '../engines/sqlite/pool.ts';
 import type { ShadowEvent } from '../operations/shadow/shadow.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import { reasonsBy } from '../resilience/search-error.ts';
 import type { SearchEvent } from '../search/events.ts';
+
+export { AGREED as AGREEMENTS } from '../operations/shadow/figures.ts';
+export { COPY_RESULTS as SHADOW_COPY_RESULTS } from '../operations/shadow/shadow.ts';
+export { BREAKER_STATES } from '../resilience/endpoints.ts';
 
 /** All values of a union: a new one does not compile until it is listed here and so has its series. */
 function values<T extends string>(all: Readonly<Record<T, true>>): readonly T[] {
@@ -96,12 +100,6 @@ export const COMMAND_RESULTS = values<Of<StoreEvent, 'command'>['result']>({
 
 export const PIPELINE_TYPES = values<Of<StoreEvent, 'pipeline'>['type']>({ read: true, write: true });
 
-export const BREAKER_STATES = values<Of<GuardEvent, 'breaker'>['state']>({
-  closed: true,
-  'half-open': true,
-  open: true,
-});
-
 export const CONNECTION_STATES = values<Of<StoreEvent, 'connection'>['state']>({
   open: true,
   closed: true,
@@ -141,28 +139,7 @@ export const CONTROL_EVENTS = values<Exclude<ControlEvent['kind'], 'overlay'> | 
 
 export const SHADOW_COPY_TYPES = values<Of<ShadowEvent, 'shadow-copy'>['type']>({ read: true, write: true });
 
-export const SHADOW_COPY_RESULTS = values<Of<ShadowEvent, 'shadow-copy'>['result']>({
-  sent: true,
-  dropped: true,
-  paused: true,
-  failed: true,
-});
-
-export const AGREEMENTS = values<Of<ShadowEvent, 'shadow-compared'>['result']>({
-  equal: true,
-  older: true,
-  newer: true,
-  wrong: true,
-  missing: true,
-  surplus: true,
-});
-
 /** `configured`: the control document has no placement. */
-export const PLACEMENTS = values<Placement['phase'] | 'configured'>({
-  configured: true,
-  prepared: true,
-  committed: true,
-  settled: true,
-});
+export const PLACEMENTS = ['configured', ...PLACEMENT_PHASES] as const;
 
 export const STATUSES = [200, 304, 400, 404, 405, 412, 413, 414, 415, 429, 431, 499, 500, 502, 503, 504].map(String);

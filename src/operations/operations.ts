@@ -1,12 +1,13 @@
 import type { Control, ControlSummary } from '../control/control.ts';
 import type { MostAsked } from '../popularity/shared.ts';
 import type { DomainStatus } from '../search/status.ts';
-import type { Doctor } from './doctor/doctor.ts';
-import type { Drills } from './drills/drills.ts';
-import type { Flush, QueryPages } from './flush/flush.ts';
+import type { Doctor } from './doctor/create-doctor.ts';
+import type { Drills } from './drills/create-drills.ts';
+import type { Flush } from './flush/create-flush.ts';
+import type { QueryPages } from './flush/flush.ts';
 import type { Figures } from './meter/figures.ts';
-import type { Shadows } from './shadow/shadow.ts';
-import type { WarmUps } from './warm/warm.ts';
+import type { Shadows } from './shadow/create-shadows.ts';
+import type { WarmUps } from './warm/warm-ups.ts';
 
 /** Everything that operators do with the service. The admin API, the CLI and the console use this one interface. */
 export interface Operations {

@@ -42,11 +42,11 @@ interface SharedPopularityOptions<T> {
   readonly counters?: CounterStore;
   readonly random: () => number;
   readonly observe: (event: PopularityEvent) => void;
-  readonly intervalMs?: number;
-  /** Deadline of one batch, and of a read of the top. */
-  readonly deadlineMs?: number;
 }
 
+const INTERVAL_MS = 5000;
+/** Deadline of one batch, and of a read of the top. */
+const DEADLINE_MS = 200;
 /** Enough for the head of a Zipf distribution. Less popular queries stay for the next round. */
 const MAX_PER_ROUND = 384;
 const MAX_PER_BATCH = 128;
@@ -59,7 +59,6 @@ const PAUSE_MS = 20;
  */
 export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
   const { domain, local, searchOf, counters, random, observe } = options;
-  const { intervalMs = 5000, deadlineMs = 200 } = options;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
@@ -78,10 +77,10 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
 
   const rounds = (store: CounterStore): void => {
     /** Spread by ±20 %, so that the processes of a fleet do not add at the same time. */
-    const begin = (): void => later(intervalMs * (0.8 + 0.4 * random()), () => send(noted(), 0));
+    const begin = (): void => later(INTERVAL_MS * (0.8 + 0.4 * random()), () => send(noted(), 0));
     const send = async (counts: readonly QueryCount[], sent: number): Promise<void> => {
       const batch = counts.slice(sent, sent + MAX_PER_BATCH);
-      if (batch.length > 0 && (await store.add(domain, batch, deadlineMs))) {
+      if (batch.length > 0 && (await store.add(domain, batch, DEADLINE_MS))) {
         later(PAUSE_MS, () => send(counts, sent + batch.length));
         return;
       }
@@ -103,7 +102,7 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
   return {
     /** In descending order: of the fleet, or of this process while the store does not answer in time. */
     top: async (n: number): Promise<MostAsked> => {
-      const queries = await counters?.top(domain, n, deadlineMs);
+      const queries = await counters?.top(domain, n, DEADLINE_MS);
       return queries === undefined ? { source: 'process', queries: own(n) } : { source: 'fleet', queries };
     },
     /** Ends the rounds. Counts that were not sent are not sent any more. */

@@ -54,12 +54,18 @@ interface TableOptions<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   /** Layout on a telephone: each row as a card with titles, or the whole table scrolling sideways in a frame. */
-  readonly narrow: 'cards' | 'sideways';
+  readonly narrow?: 'cards' | 'sideways';
   readonly none?: string;
 }
 
 /** The first cell of a row is its heading. Roles are explicit, because a table styled as cards loses its implicit ones. */
-export function table<Row>({ caption, columns, rows, narrow, none }: TableOptions<Row>): TreeElement | undefined {
+export function table<Row>({
+  caption,
+  columns,
+  rows,
+  narrow = 'cards',
+  none,
+}: TableOptions<Row>): TreeElement | undefined {
   if (rows.length === 0) return none === undefined ? undefined : note(none);
   const isCards = narrow === 'cards';
   const part = (tag: string, role: string, ...content: readonly Child[]): TreeElement =>

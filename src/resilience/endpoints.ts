@@ -1,7 +1,8 @@
 import Opossum from 'opossum';
 import { SearchError } from './search-error.ts';
 
-export type BreakerState = 'closed' | 'open' | 'half-open';
+export const BREAKER_STATES = ['closed', 'half-open', 'open'] as const;
+export type BreakerState = (typeof BREAKER_STATES)[number];
 
 interface BreakerOptions {
   readonly name: string;

@@ -203,6 +203,16 @@ export const count = (description?: string) =>
 /** A measured figure that may be negative. */
 export const difference = () => Type.Number({ minimum: -MAX_AMOUNT, maximum: MAX_AMOUNT });
 
+/** A share of something that is not none of it. */
+export const partOf = (description: string, options: { readonly default?: number } & Annotations = {}) =>
+  Type.Number({ exclusiveMinimum: 0, maximum: 1, description, ...options });
+
+/** A text of a body, of 1 to `maxLength` characters. */
+export const shortText = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, description });
+
+export const domainName = () => shortText(64, 'A configured domain.');
+
 /** A measured share, 0–1. */
 export const share = (description?: string) => Type.Number({ minimum: 0, maximum: 1, description });
 

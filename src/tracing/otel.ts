@@ -94,20 +94,15 @@ function createDecision(
   const ofRatio = new TraceIdRatioBasedSampler(ratio);
   const isBelow = ({ traceId }: TraceParent): boolean =>
     ofRatio.shouldSample(ROOT_CONTEXT, traceId).decision === SamplingDecision.RECORD_AND_SAMPLED;
-  switch (name) {
-    case 'always_on':
-      return () => true;
-    case 'always_off':
-      return () => false;
-    case 'traceidratio':
-      return (parent) => (parent === undefined ? random() < ratio : isBelow(parent));
-    case 'parentbased_always_on':
-      return (parent) => parent?.sampled ?? true;
-    case 'parentbased_always_off':
-      return (parent) => parent?.sampled ?? false;
-    case 'parentbased_traceidratio':
-      return (parent) => parent?.sampled ?? random() < ratio;
-  }
+  const decisions: Readonly<Record<typeof name, (parent: TraceParent | undefined) => boolean>> = {
+    always_on: () => true,
+    always_off: () => false,
+    traceidratio: (parent) => (parent === undefined ? random() < ratio : isBelow(parent)),
+    parentbased_always_on: (parent) => parent?.sampled ?? true,
+    parentbased_always_off: (parent) => parent?.sampled ?? false,
+    parentbased_traceidratio: (parent) => parent?.sampled ?? random() < ratio,
+  };
+  return decisions[name];
 }
 
 function createIds(random: () => number): IdGenerator {

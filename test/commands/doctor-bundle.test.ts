@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import type { Doctor } from '../../src/operations/doctor/doctor.ts';
+import type { Doctor } from '../../src/operations/doctor/create-doctor.ts';
 import type { NodeFacts, Snapshot } from '../../src/operations/doctor/facts.ts';
 import { known } from '../../src/operations/doctor/facts.ts';
 import { FOREIGN_KEY } from '../fakes/operations-doctor.ts';

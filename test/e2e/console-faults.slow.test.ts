@@ -79,7 +79,7 @@ describeConsole('the console when things go wrong', { token: TOKEN }, ({ service
 
   it('markup in a reason, a query or a name is shown as text', async () => {
     await service().operations.drills.halt({ by: HOSTILE_MARKUP, reason: HOSTILE_MARKUP });
-    await service().operations.drills.lift({ by: HOSTILE_MARKUP, reason: HOSTILE_MARKUP });
+    await service().operations.drills.lift();
     await service().operations.drills.start({
       plan: 'canary',
       domains: ['goods'],

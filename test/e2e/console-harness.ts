@@ -92,7 +92,7 @@ export function describeConsole(
         const { drills } = service().operations;
         const caller = { by: 'test', reason: 'over' };
         for (const { id, running } of (await drills.list()).drills) if (running) await drills.abort(id, caller);
-        await drills.lift(caller);
+        await drills.lift();
       });
 
       const open = async (hash = '', context: BrowserContextOptions = {}): Promise<ConsolePage> => {

@@ -1,5 +1,6 @@
 import { type Acknowledgements, acknowledge } from '../../src/operations/doctor/acknowledge.ts';
-import type { Doctor, Examination } from '../../src/operations/doctor/doctor.ts';
+import type { Doctor } from '../../src/operations/doctor/create-doctor.ts';
+import type { Examination } from '../../src/operations/doctor/doctor.ts';
 import type { Snapshot } from '../../src/operations/doctor/facts.ts';
 import { diagnose } from '../../src/operations/doctor/judge.ts';
 import type { EnableName, HistoryLine } from '../../src/operations/doctor/report.ts';

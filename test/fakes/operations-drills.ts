@@ -1,7 +1,8 @@
 import type { Caller, Control } from '../../src/control/control.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import { createCohortLayout, forecastCohorts } from '../../src/operations/drills/cohorts.ts';
-import type { DrillDomain, DrillRequest, Drills, StartRequest } from '../../src/operations/drills/drills.ts';
+import type { Drills } from '../../src/operations/drills/create-drills.ts';
+import type { DrillDomain, DrillRequest, StartRequest } from '../../src/operations/drills/drills.ts';
 import type { Journal, Mark, Verdict } from '../../src/operations/drills/journal.ts';
 import type { Plan, PlanStage } from '../../src/operations/drills/plan.ts';
 import { resolveRequest } from '../../src/operations/drills/resolve-request.ts';

@@ -1,13 +1,13 @@
 import type { Caller, Control } from '../../src/control/control.ts';
 import type { Placement, Shadow, StoreRef } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
+import type { Shadows } from '../../src/operations/shadow/create-shadows.ts';
 import {
   type Moved,
   reportSummary,
   type ShadowReport,
   type ShadowStatus,
   type ShadowSummary,
-  type Shadows,
 } from '../../src/operations/shadow/shadow.ts';
 import { judge } from '../../src/operations/shadow/verdict.ts';
 import type { Clock } from '../../src/runtime.ts';

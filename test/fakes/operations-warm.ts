@@ -1,5 +1,6 @@
 import { OperationError } from '../../src/control/operation-error.ts';
-import type { WarmRequest, WarmUp, WarmUps } from '../../src/operations/warm/warm.ts';
+import type { WarmRequest, WarmUp } from '../../src/operations/warm/warm.ts';
+import type { WarmUps } from '../../src/operations/warm/warm-ups.ts';
 import type { Clock } from '../../src/runtime.ts';
 
 interface Running {

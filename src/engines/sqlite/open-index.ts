@@ -261,17 +261,10 @@ function mostFrequent(values: readonly (number | null)[]): readonly (readonly [v
 }
 
 function shown({ attribute, index }: FactColumn, value: number, statements: Statements): string | number {
-  switch (attribute.type) {
-    case 'string': {
-      const sql = 'SELECT label FROM labels WHERE attribute = ? AND code = ?';
-      return String(statements(sql).get(index, value)?.['label'] ?? '');
-    }
-    case 'integer':
-    case 'number':
-      return value;
-    case 'date':
-      return dateText(value);
-  }
+  if (attribute.type === 'date') return dateText(value);
+  if (attribute.type !== 'string') return value;
+  const sql = 'SELECT label FROM labels WHERE attribute = ? AND code = ?';
+  return String(statements(sql).get(index, value)?.['label'] ?? '');
 }
 
 type Value = string | number;

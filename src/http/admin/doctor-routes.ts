@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { EXAMINATION_WINDOW_MS } from '../../operations/doctor/doctor.ts';
 import { redacted } from '../../operations/doctor/redact.ts';
 import { COUNTS, ENABLE_NAMES, ENABLED, HISTORY_LINE, REPORT, STANDING } from '../../operations/doctor/report.ts';
-import { oneOf } from '../../schema/fields.ts';
+import { flag, oneOf } from '../../schema/fields.ts';
 import { type AdminContext, adminRoutes, defaulted, OptionalReason, strict } from './input.ts';
 
 const ExaminationQuery = Type.Object({
@@ -14,12 +14,7 @@ const ExaminationQuery = Type.Object({
       description: `Milliseconds between two of the four snapshots: ${EXAMINATION_WINDOW_MS.min} to ${EXAMINATION_WINDOW_MS.max}. Without it: 1000, or 300 when there is no store.`,
     }),
   ),
-  facts: defaulted(
-    Type.Boolean({
-      default: false,
-      description: 'The snapshots too, without the names of keys of other applications.',
-    }),
-  ),
+  facts: defaulted(flag('The snapshots too, without the names of keys of other applications.', { default: false })),
 });
 
 const EnableBody = Type.Object(

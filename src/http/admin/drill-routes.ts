@@ -50,7 +50,7 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
   const halted = () => ({ halted: halts().map(({ domain }) => domain) });
   const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
     const before = halted();
-    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift(caller));
+    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift());
     changed({ before, after: halted() });
     return { halted: isHalted };
   };

@@ -12,6 +12,7 @@ import {
   SUPPRESSED_LIST,
 } from '../../operations/flush/answers.ts';
 import { ERASE_METHOD, ERASURE, FLUSH_MODE, FLUSH_PREVIEW } from '../../operations/flush/flush.ts';
+import { integer, partOf, shortText } from '../../schema/fields.ts';
 import { MAX_ID_BYTES } from '../../search/domain.ts';
 import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
@@ -29,20 +30,9 @@ import {
 const target = {
   domain: DomainName,
   mode: FLUSH_MODE,
-  fraction: Type.Optional(
-    Type.Number({
-      exclusiveMinimum: 0,
-      maximum: 1,
-      default: 1,
-      description: 'The share of the keys: above 0, at most 1. Without it: 1.',
-    }),
-  ),
+  fraction: Type.Optional(partOf('The share of the keys: above 0, at most 1. Without it: 1.', { default: 1 })),
   from: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 9999,
-      description: 'The bucket, 0–9999, at which the range begins. Without it: random.',
-    }),
+    integer('The bucket, 0–9999, at which the range begins. Without it: random.', { minimum: 0, maximum: 9999 }),
   ),
   by: Type.Optional(ERASE_METHOD),
 };
@@ -50,13 +40,7 @@ const target = {
 const FlushBody = Type.Object(
   {
     ...target,
-    indexVersion: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 128,
-        description: 'The name that the indexing job gives its index: 1 to 128 characters.',
-      }),
-    ),
+    indexVersion: Type.Optional(shortText(128, 'The name that the indexing job gives its index: 1 to 128 characters.')),
     reason: OptionalReason,
   },
   strict,
@@ -96,11 +80,7 @@ const MAX_IDS_BYTES = 6 * MAX_SUPPRESSED * MAX_ID_BYTES + 2 ** 16;
 const PurgeBody = Type.Object(
   {
     domain: DomainName,
-    q: Type.String({
-      minLength: 1,
-      maxLength: 1024,
-      description: 'What was searched for: 1–256 characters in the end.',
-    }),
+    q: shortText(1024, 'What was searched for: 1–256 characters in the end.'),
     reason: OptionalReason,
   },
   strict,
@@ -111,11 +91,7 @@ const SuppressBody = Type.Object(
     domain: DomainName,
     ids: Type.Array(
       Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `1 to ${MAX_ID_BYTES} bytes in UTF-8.` }),
-      {
-        minItems: 1,
-        maxItems: MAX_SUPPRESSED,
-        description: `1 to ${MAX_SUPPRESSED} documents.`,
-      },
+      { minItems: 1, maxItems: MAX_SUPPRESSED, description: `1 to ${MAX_SUPPRESSED} documents.` },
     ),
     reason: OptionalReason,
   },

@@ -5,7 +5,7 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import type { AuditEntry } from '../../operations/audit/audit.ts';
 import type { DomainOperations, Operations } from '../../operations/operations.ts';
 import { describeFault, HIDDEN, knownNames, showValue } from '../../schema/faults.ts';
-import { type Decoded, wallTime } from '../../schema/fields.ts';
+import { type Decoded, domainName, shortText, wallTime } from '../../schema/fields.ts';
 import { allowedAt, nodeOf, type SchemaNode, writtenForm } from '../../schema/node.ts';
 import { isMapping } from '../../schema/read.ts';
 import { namingParameter } from '../problems.ts';
@@ -143,14 +143,10 @@ const Operator = Type.Object({
 /** For bodies: unknown members are refused. Answers stay open, because later versions may add members. */
 export const strict = { additionalProperties: false } as const;
 
-export const DomainName = Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' });
+export const DomainName = domainName();
 
 const MAX_REASON = 500;
-export const RequiredReason = Type.String({
-  minLength: 1,
-  maxLength: MAX_REASON,
-  description: `Why, for the audit: 1 to ${MAX_REASON} characters.`,
-});
+export const RequiredReason = shortText(MAX_REASON, `Why, for the audit: 1 to ${MAX_REASON} characters.`);
 export const OptionalReason = Type.Optional(
   Type.String({ maxLength: MAX_REASON, description: `Why, for the audit: at most ${MAX_REASON} characters.` }),
 );

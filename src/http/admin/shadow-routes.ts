@@ -12,6 +12,7 @@ import {
   SHADOW_SUMMARY,
   type ShadowSummary,
 } from '../../operations/shadow/shadow.ts';
+import { integer, partOf, shortText } from '../../schema/fields.ts';
 import { HOUR } from '../../schema/units.ts';
 import { Refusal } from '../transport/problem.ts';
 import { statedReason } from './access.ts';
@@ -32,30 +33,17 @@ import {
 const DEFAULT_HOURS = 24;
 
 /** The seconds that a verdict covers. */
-const FOR_SECONDS = { min: 10, max: 86_400, otherwise: 600 };
-const Seconds = Type.Integer({
-  minimum: FOR_SECONDS.min,
-  maximum: FOR_SECONDS.max,
-  default: FOR_SECONDS.otherwise,
-  description: `The seconds that the verdict must cover: ${FOR_SECONDS.min} to ${FOR_SECONDS.max}.`,
-});
+const FOR_SECONDS = { minimum: 10, maximum: 86_400, default: 600 };
+const Seconds = integer('The seconds that the verdict must cover: 10 to 86400.', FOR_SECONDS);
 
-const Fraction = Type.Number({
-  exclusiveMinimum: 0,
-  maximum: 1,
-  description: 'The share of the keys, chosen by hash: above 0, at most 1.',
-});
+const Fraction = partOf('The share of the keys, chosen by hash: above 0, at most 1.');
 const reads = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SHADOW_READS, description }));
 
 const StartBody = Type.Object(
   {
     domain: DomainName,
-    candidate: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'A candidate that the configuration declares.',
-    }),
+    candidate: shortText(64, 'A candidate that the configuration declares.'),
     fraction: Fraction,
     reads: reads(`Copies of each read of these keys: 1 to ${MAX_SHADOW_READS}. Without it: 1.`),
     hours: Type.Optional(
@@ -167,13 +155,13 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     description: 'One of `fraction` and `reads` is required.',
     body: ChangeBody,
     answer: SHADOW_STATUS,
-    handle: async ({ body: { reason = '', ...change }, by, changed }) => {
+    handle: async ({ body: { reason: _, ...change }, changed }) => {
       if (change.fraction === undefined && change.reads === undefined) {
         const detail = 'Nothing is changed: one of /fraction and /reads is required.';
         throw new Refusal({ code: 'invalid-body', detail, parameter: '/fraction' });
       }
       const before = noteBefore(change.domain);
-      const status = await shadows.change(change, { by, reason: reason.trim() });
+      const status = await shadows.change(change);
       changed({ before, after: shadowNote(status) });
       return status;
     },
@@ -202,7 +190,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     body: CutOverBody,
     answer: SHADOW_MOVED,
     handle: async ({ body, by, changed }) => {
-      const { domain, force = false, for: seconds = FOR_SECONDS.otherwise, reason } = body;
+      const { domain, force = false, for: seconds = FOR_SECONDS.default, reason } = body;
       const caller = { by, reason: statedReason(reason) };
       const moved = await shadows.cutOver({ domain, force, forMs: seconds * 1000 }, caller);
       changed(movedNote(moved, force));

@@ -8,7 +8,7 @@ import { PLACEMENT_PHASES } from '../../control/document.ts';
 import { DRILL_SUMMARY, type DrillSummary } from '../../operations/drills/drills.ts';
 import { FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, settledWithin } from '../../runtime.ts';
 import { oneOf } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
 import { type AdminContext, AtMs, adminRoutes, DomainName, defaulted, queriedDomain, routeSchema } from './input.ts';
@@ -188,7 +188,7 @@ export function createLive(options: {
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
-  const list = (): Promise<void> => {
+  const list = async (): Promise<void> => {
     listing ??= operations.drills
       .list()
       .then(({ drills }) => {
@@ -199,9 +199,7 @@ export function createLive(options: {
       .finally(() => {
         listing = undefined;
       });
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const waiting = setTimeout(resolve, LIST_MS);
-    return Promise.race([listing, late]).finally(() => clearTimeout(waiting));
+    await settledWithin(listing, LIST_MS);
   };
 
   const write = ({ response, watcher }: Stream): void => {

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Compile } from 'typebox/compile';
+import { isMapping } from '../../schema/read.ts';
 import { REQUEST_PARAMETERS, type SearchDomain } from '../../search/domain.ts';
 import type { SearchedDomain } from '../../search/domain-search.ts';
 import { type PreparedSearch, prepareSearch } from '../../search/key.ts';
@@ -106,7 +107,7 @@ export function registerMsearch(app: FastifyInstance, options: MsearchRouteOptio
     }
     const begun = { startedMs: clock.monotonicMs(), span };
     const { body } = request;
-    const extra = Object.keys(isObject(body) ? body : {}).find((name) => name !== 'searches');
+    const extra = Object.keys(isMapping(body) ? body : {}).find((name) => name !== 'searches');
     if (extra !== undefined) {
       const detail = unknownField(extra, ['searches']);
       throw new Refusal({ code: 'invalid-body', detail, parameter: `/${extra.slice(0, 64)}` });
@@ -205,10 +206,6 @@ const TOO_LARGE: Problem = {
   detail: 'The pages of this batch are too large together. Ask for this search in a request of its own.',
 };
 
-function isObject(body: unknown): body is object {
-  return typeof body === 'object' && body !== null && !Array.isArray(body);
-}
-
 function shapeProblem(fault: { readonly instancePath: string; readonly message: string } | undefined): Problem {
   const at = fault?.instancePath ?? '';
   const detail = `The body must be {"searches":[…]} with 1 to ${MAX_BATCH} searches; ${at || 'it'} ${fault?.message ?? ''}`;
@@ -274,15 +271,15 @@ function itemLabel(item: BatchItem, domains: Domains): string {
   return domainLabel(domains, memberPairs(item, 'domain'));
 }
 
+const SCALARS = ['string', 'number', 'boolean'];
+
 /** Undefined: neither a scalar nor a list of scalars. */
 function memberPairs(item: BatchItem, name: string): SearchParameters['pairs'] | undefined {
   if (!Object.hasOwn(item, name)) return [];
   const values = [item[name]].flat();
-  return values.every(isScalar) ? values.map((value) => [name, String(value)]) : undefined;
-}
-
-function isScalar(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+  return values.every((value) => SCALARS.includes(typeof value))
+    ? values.map((value) => [name, String(value)])
+    : undefined;
 }
 
 /** How a context parameter is sent, by the first domain that declares it; undefined when none does. */

@@ -31,7 +31,7 @@ export function createClientErrorHandler(options: {
     answered.add(socket);
     const busy = busyOf(socket);
     if (code === 'HPE_INVALID_URL' && !busy && answerRawTarget(options.connect, socket, rawPacket)) return;
-    const { status, headers, body } = problemResponse(problemOfParser(code), undefined, options.random);
+    const { status, headers, body } = problemResponse(OF_PARSER[code] ?? UNREADABLE, undefined, options.random);
     const fields = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
     const text = `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n${fields.join('')}\r\n${body}`;
     // Requests before this one are answered first, in their order: Node takes up the next answer when one is closed. Only
@@ -57,23 +57,20 @@ const REASONS: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-function problemOfParser(code: string): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return { code: 'headers-too-large', detail: 'The request line and header fields together are too large.' };
-    case 'HPE_INVALID_URL':
-      return {
-        code: 'invalid-url',
-        detail: 'A URL has printable ASCII only; anything else must be percent-encoded UTF-8.',
-      };
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { code: 'body-too-large', detail: 'The extensions of a chunk are too large.' };
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { code: 'request-timeout', detail: 'The request did not arrive in time.' };
-    default:
-      return { code: 'invalid-request', detail: 'The bytes received are not an HTTP/1.1 request.' };
-  }
-}
+const UNREADABLE: Problem = { code: 'invalid-request', detail: 'The bytes received are not an HTTP/1.1 request.' };
+/** By the code of the parser's error; any other is `UNREADABLE`. */
+const OF_PARSER: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: {
+    code: 'headers-too-large',
+    detail: 'The request line and header fields together are too large.',
+  },
+  HPE_INVALID_URL: {
+    code: 'invalid-url',
+    detail: 'A URL has printable ASCII only; anything else must be percent-encoded UTF-8.',
+  },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { code: 'body-too-large', detail: 'The extensions of a chunk are too large.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { code: 'request-timeout', detail: 'The request did not arrive in time.' },
+};
 
 /**
  * `curl 'http://…/search?q=кроссовки'` and simple clients send UTF-8 in the request target without escapes. Node's parser

@@ -17,7 +17,7 @@ import { CHECK_IDS, CHECKS } from './checks/checks.ts';
 import { configurationDigest, createFleet, type Fleet } from './collect/fleet.ts';
 import { createHostReader } from './collect/host.ts';
 import { createStoreCollector } from './collect/store.ts';
-import type { Doctor, DoctorEvent, EngineProbe, Examination, ReadHost, ReadService, StoreProbe } from './doctor.ts';
+import type { DoctorEvent, EngineProbe, Examination, ReadHost, ReadService, StoreProbe } from './doctor.ts';
 import type { Snapshot } from './facts.ts';
 import { createJudge, diagnose, type Judge } from './judge.ts';
 import type { Enabled, EnableName, Finding, HistoryLine, Standing } from './report.ts';
@@ -38,6 +38,9 @@ export const ENABLES: Readonly<Record<EnableName, readonly (readonly string[])[]
   ],
 };
 
+/** The doctor of one process: looks at every store, engine and host, and tells findings. It changes nothing. */
+export type Doctor = ReturnType<typeof createDoctor>;
+
 export function createDoctor(options: {
   readonly examiner: Examiner;
   /** For `enable`. */
@@ -49,7 +52,7 @@ export function createDoctor(options: {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: DoctorEvent) => void;
-}): Doctor {
+}) {
   const { examiner, stores, intervalMs, acknowledged: file, clock, random, observe } = options;
   const cheap = CHECKS.filter(isCheap);
   const standingJudge = createJudge(cheap);
@@ -111,15 +114,22 @@ export function createDoctor(options: {
   let examining: Promise<Examination> | undefined;
 
   return {
-    examine: ({ windowMs } = {}) => {
+    /**
+     * Takes four snapshots, `windowMs` apart, and judges the three windows between them. Callers at the same time share one
+     * examination.
+     */
+    examine: ({ windowMs }: { readonly windowMs?: number } = {}): Promise<Examination> => {
       examining ??= examineNow(windowMs).finally(() => {
         examining = undefined;
       });
       return examining;
     },
+    /** The findings of the cheap checks, which run at intervals; undefined before the first window has ended. */
     standing: () => standing,
-    history: () => history,
-    enable: (name) => enable(name, stores),
+    /** When findings of the cheap checks were raised and cleared, oldest first; bounded. */
+    history: (): readonly HistoryLine[] => history,
+    /** Changes one diagnostic setting of every node that keeps data; a node that refuses is told with its words. */
+    enable: (name: EnableName) => enable(name, stores),
     close: async () => {
       closed = true;
       clearTimeout(timer);

@@ -1,22 +1,6 @@
 import type { Severity } from './check.ts';
 import type { EngineFacts, Figure, HostFacts, NodeFacts, ServiceFacts, Snapshot, StoreFacts } from './facts.ts';
-import type { Enabled, EnableName, HistoryLine, Report, Standing } from './report.ts';
-
-/** The doctor of one process: looks at every store, engine and host, and tells findings. It changes nothing. */
-export interface Doctor {
-  /**
-   * Takes four snapshots, `windowMs` apart, and judges the three windows between them. Callers at the same time share one
-   * examination.
-   */
-  readonly examine: (options?: { readonly windowMs?: number }) => Promise<Examination>;
-  /** The findings of the cheap checks, which run at intervals; undefined before the first window has ended. */
-  readonly standing: () => Standing | undefined;
-  /** When findings of the cheap checks were raised and cleared, oldest first; bounded. */
-  readonly history: () => readonly HistoryLine[];
-  /** Changes one diagnostic setting of every node that keeps data; a node that refuses is told with its words. */
-  readonly enable: (name: EnableName) => Promise<Enabled>;
-  readonly close: () => Promise<void>;
-}
+import type { HistoryLine, Report } from './report.ts';
 
 /** The time between two snapshots of an examination that may be asked for. */
 export const EXAMINATION_WINDOW_MS = { min: 200, max: 15_000 };

@@ -1,5 +1,6 @@
 import Type, { type TProperties } from 'typebox';
 import type { Decoded } from '../../schema/fields.ts';
+import type { DomainStatus } from '../../search/status.ts';
 import type { DomainCounts } from '../meter/meter.ts';
 
 /**
@@ -276,12 +277,7 @@ export interface DomainFacts extends DomainCounts {
     readonly storeDeadlineMs?: number;
   };
   readonly outcomes: Readonly<Record<string, number>>;
-  readonly engine: {
-    readonly queued: number;
-    readonly inFlight: number;
-    readonly maxConcurrent: number;
-    readonly ceiling: number;
-  };
+  readonly engine: Pick<DomainStatus['engine'], 'queued' | 'inFlight' | 'maxConcurrent' | 'ceiling'>;
 }
 
 /** Undefined for a figure that is missing. */

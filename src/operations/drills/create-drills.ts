@@ -6,9 +6,10 @@ import { createRecordArchive } from '../../report/record-archive.ts';
 import type { Runtime } from '../../runtime.ts';
 import { createDrillList, createRemoteDrills } from './drill-list.ts';
 import { abortedBy, abortRemotely } from './drill-lock.ts';
-import type { DrillDomain, DrillEvent, Drills } from './drills.ts';
+import type { DrillDomain, DrillEvent, DrillPreview, DrillRequest, StartRequest } from './drills.ts';
 import { applyPatience } from './guards.ts';
 import { JOURNALS, type Journal, type ResumePoint, resumePoint } from './journal.ts';
+import type { Plan } from './plan.ts';
 import { loadReadyPlans } from './plan-file.ts';
 import { drillWarnings, forecastOf, previewStage, type ResolvedRequest, resolveRequest } from './resolve-request.ts';
 import { type Sleep, timerSleep } from './run-domain.ts';
@@ -31,8 +32,14 @@ export interface DrillsOptions extends Runtime<DrillEvent> {
 const CLOSE_MS = 2000;
 const PROCESS_STOPPED = { kind: 'aborted', detail: 'The process that ran it was stopped.', atOnce: true } as const;
 
+/**
+ * Staged, guarded and reversible cache losses. The admin API, the CLI and the console use this interface. A domain has at
+ * most one drill at a time, in the whole fleet.
+ */
+export type Drills = ReturnType<typeof createDrills>;
+
 /** Reads the ready-made plans. @throws when one of them is invalid */
-export function createDrills(options: DrillsOptions): Drills {
+export function createDrills(options: DrillsOptions) {
   const { domains, random, clock, observe, processId, keep, directory } = options;
   const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
   const ready = loadReadyPlans();
@@ -59,6 +66,7 @@ export function createDrills(options: DrillsOptions): Drills {
     return journal;
   };
 
+  /** Restores the cache, also of a drill that another process owns. Resolves when that is done. @throws OperationError */
   const abort = async (id: string, caller: Caller): Promise<void> => {
     const own = running.get(id);
     if (own !== undefined && own.head().state.kind !== 'over') {
@@ -78,6 +86,7 @@ export function createDrills(options: DrillsOptions): Drills {
     throw new OperationError('control-unavailable', `These domains could not be told: ${failed.join(', ')}.`);
   };
 
+  /** Stops every drill of every domain and refuses new ones. @throws OperationError that names the domains it could not reach */
   const halt = async ({ by, reason }: Caller): Promise<void> => {
     const detail = `All drills were halted by ${by}: ${reason}.`;
     const stopped = [...running.values()].map((drill) => drill.stop({ kind: 'aborted', detail, atOnce: true }));
@@ -87,11 +96,12 @@ export function createDrills(options: DrillsOptions): Drills {
   };
 
   return {
-    plans: () => {
+    plans: (): readonly Plan[] => {
       const plans = ready(Math.max(0, ...domains.map(({ nodes }) => nodes().length)));
       return plans.map((plan) => applyPatience(plan, domains));
     },
-    preview: async (request) => {
+    /** The dry run: what the end of each stage would flush and cost, per domain. @throws OperationError */
+    preview: async (request: DrillRequest): Promise<DrillPreview> => {
       const { plan, domains: chosen } = resolveRequest(request, domains, ready);
       const offset = Math.floor(random() * BUCKETS);
       const previews = await Promise.all(
@@ -107,8 +117,13 @@ export function createDrills(options: DrillsOptions): Drills {
         warnings: previews.flatMap(({ warnings }) => warnings),
       };
     },
-    start: async (request) => begin(resolveRequest(request, domains, ready), request),
-    resume: async (id, caller) => {
+    /**
+     * Locks the first domain and begins the baseline. Resolves when the drill has begun; the drill goes on in the background.
+     * @throws OperationError: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
+     */
+    start: async (request: StartRequest) => begin(resolveRequest(request, domains, ready), request),
+    /** Continues a stopped drill at its first unfinished stage. @throws OperationError drill-over, … */
+    resume: async (id: string, caller: Caller) => {
       const journal = await list.find(id);
       const { point, domains: left } = resumePoint(journal);
       return begin(resolveRequest({ plan: journal.plan, domains: left }, domains, ready), caller, point);
@@ -118,7 +133,9 @@ export function createDrills(options: DrillsOptions): Drills {
     lift: () => changeAll(({ control }) => control.change(liftHalt)),
     list: list.all,
     journal: list.find,
-    page: async (id) => options.reportPage(await list.find(id)),
+    /** The report: one HTML page that loads nothing. @throws OperationError unknown-drill */
+    page: async (id: string) => options.reportPage(await list.find(id)),
+    /** Rolls back the drills of this process, within about a second. */
     close: async () => {
       closed = true;
       remote.close();

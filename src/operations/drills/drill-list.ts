@@ -69,6 +69,7 @@ function summaryOf(journal: Journal, here: boolean): DrillSummary {
 }
 
 const MAX_REMEMBERED = 16;
+const REFRESH_MS = 2000;
 /** Maximum time until the verdict is reported, after the end of the last measurement. */
 const VERDICT_MS = 5000;
 
@@ -77,9 +78,8 @@ export function createRemoteDrills(options: {
   readonly domains: readonly Pick<DrillDomain, 'name' | 'control'>[];
   readonly processId: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly intervalMs?: number;
 }) {
-  const { domains, processId, clock, intervalMs = 2000 } = options;
+  const { domains, processId, clock } = options;
   const remembered = new Map<string, Journal>();
   /** When a drill of another process was last seen in the domain; absent when its reports need not be read. */
   const watched = new Map<DrillDomain['control'], number>();
@@ -131,7 +131,7 @@ export function createRemoteDrills(options: {
   const refresh = async (): Promise<void> => {
     await Promise.all(domains.map(refreshDomain));
   };
-  const timer = setInterval(() => void refresh().catch(() => undefined), intervalMs).unref();
+  const timer = setInterval(() => void refresh().catch(() => undefined), REFRESH_MS).unref();
 
   return {
     /** Journals without samples. The latest ended drills are remembered. */

@@ -1,41 +1,13 @@
 import Type from 'typebox';
 import type { Caller, Control } from '../../control/control.ts';
-import { type Decoded, wallTime } from '../../schema/fields.ts';
-import { FLUSH_PREVIEW, type Flush } from '../flush/flush.ts';
+import { type Decoded, domainName, wallTime } from '../../schema/fields.ts';
+import type { Flush } from '../flush/create-flush.ts';
+import { FLUSH_PREVIEW } from '../flush/flush.ts';
 import type { Figures } from '../meter/figures.ts';
 import type { FleetReadings } from '../meter/meter.ts';
 import { COHORT_FORECASTS } from './cohorts.ts';
-import { ENDING, JOURNAL_PLAN, type Journal, type Mark, VERDICT, type Verdict } from './journal.ts';
+import { ENDING, JOURNAL_PLAN, type Mark, VERDICT, type Verdict } from './journal.ts';
 import type { Plan } from './plan.ts';
-
-/**
- * Staged, guarded and reversible cache losses. The admin API, the CLI and the console use this interface. A domain has at
- * most one drill at a time, in the whole fleet.
- */
-export interface Drills {
-  readonly plans: () => readonly Plan[];
-  /** The dry run: what the end of each stage would flush and cost, per domain. @throws OperationError */
-  readonly preview: (request: DrillRequest) => Promise<DrillPreview>;
-  /**
-   * Locks the first domain and begins the baseline. Resolves when the drill has begun; the drill goes on in the background.
-   * @throws OperationError: drill-running, halted, invalid-plan, reason-required, not-dedicated, control-unavailable …
-   */
-  readonly start: (request: StartRequest) => Promise<Journal>;
-  /** Continues a stopped drill at its first unfinished stage. @throws OperationError drill-over, … */
-  readonly resume: (id: string, caller: Caller) => Promise<Journal>;
-  /** Restores the cache, also of a drill that another process owns. Resolves when that is done. @throws OperationError */
-  readonly abort: (id: string, caller: Caller) => Promise<void>;
-  /** Stops every drill of every domain and refuses new ones. @throws OperationError that names the domains it could not reach */
-  readonly halt: (caller: Caller) => Promise<void>;
-  readonly lift: (caller: Caller) => Promise<void>;
-  readonly list: () => Promise<ListedDrills>;
-  /** @throws OperationError unknown-drill */
-  readonly journal: (id: string) => Promise<Journal>;
-  /** The report: one HTML page that loads nothing. @throws OperationError unknown-drill */
-  readonly page: (id: string) => Promise<string>;
-  /** Rolls back the drills of this process, within about a second. */
-  readonly close: () => Promise<void>;
-}
 
 /** The plan in a request. A plan that is written out is checked here, and all its faults are named at once. */
 const PLAN_CHOICE = Type.Unsafe<string | Plan>({
@@ -49,7 +21,7 @@ const PLAN_CHOICE = Type.Unsafe<string | Plan>({
 export const DRILL_REQUEST = Type.Object({
   plan: PLAN_CHOICE,
   domains: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' }), {
+    Type.Array(domainName(), {
       minItems: 1,
       maxItems: 256,
       description: 'The domain to drill. A plan over domains takes several; without this field it takes all.',

@@ -16,24 +16,20 @@ const atMostMs = 30_000;
 export const RECENT: Lookback = { atLeastMs: GUARD_WINDOW_MS, atLeastSearches: MIN_SEARCHES, atMostMs };
 const RECENT_CONTROL: Lookback = { ...RECENT, atLeastSearches: MIN_CONTROL_SEARCHES, cohorts: [0] };
 
+/** The figures of most guards look back as `RECENT` says. */
+const LOOKBACKS: Partial<Record<GuardFigure, Lookback>> = {
+  engineRateFactor: { atLeastMs: GUARD_WINDOW_MS },
+  hitRatioDrop: RECENT_CONTROL,
+};
+
 /** The value of a guard now; undefined when it cannot be measured. @param baseline absent while it is being measured */
 export function guardValue(
   figure: GuardFigure,
   metrics: MetricsWindow,
   baseline: Figures | undefined,
 ): number | undefined {
-  switch (figure) {
-    case 'errorRate':
-    case 'shedRate':
-    case 'p99Ms':
-      return metrics.over(RECENT)?.[figure];
-    case 'engineInFlightShare':
-      return metrics.inFlightShare(GUARD_WINDOW_MS);
-    case 'engineRateFactor':
-      return baseline && rateFactor(metrics.over({ atLeastMs: GUARD_WINDOW_MS }), baseline);
-    case 'hitRatioDrop':
-      return baseline && controlPointsLost(metrics.over(RECENT_CONTROL), baseline);
-  }
+  if (figure === 'engineInFlightShare') return metrics.inFlightShare(GUARD_WINDOW_MS);
+  return valueIn(metrics.over(LOOKBACKS[figure] ?? RECENT), figure, baseline);
 }
 
 /** The value over a whole phase. @param inFlightShare the mean over the phase, when it was measured */
@@ -43,20 +39,20 @@ export function phaseValue(
   baseline: Figures | undefined,
   inFlightShare: number | undefined,
 ): number | undefined {
-  switch (figure) {
-    case 'errorRate':
-    case 'shedRate':
-    case 'p99Ms':
-      return measured[figure];
-    case 'engineInFlightShare':
-      return inFlightShare;
-    case 'engineRateFactor':
-      return baseline && rateFactor(measured, baseline);
-    case 'hitRatioDrop':
-      return baseline && (measured.cohorts[0]?.searches ?? 0) >= MIN_CONTROL_SEARCHES
-        ? controlPointsLost(measured, baseline)
-        : undefined;
-  }
+  if (figure === 'engineInFlightShare') return inFlightShare;
+  const controlSearches = measured.cohorts[0]?.searches ?? 0;
+  if (figure === 'hitRatioDrop' && controlSearches < MIN_CONTROL_SEARCHES) return undefined;
+  return valueIn(measured, figure, baseline);
+}
+
+function valueIn(
+  now: Figures | undefined,
+  figure: Exclude<GuardFigure, 'engineInFlightShare'>,
+  baseline: Figures | undefined,
+): number | undefined {
+  if (figure === 'engineRateFactor') return baseline && rateFactor(now, baseline);
+  if (figure === 'hitRatioDrop') return baseline && controlPointsLost(now, baseline);
+  return now?.[figure];
 }
 
 /** The limits of the steady-state hypothesis that are exceeded, in words. Empty: it holds. */

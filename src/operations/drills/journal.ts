@@ -3,7 +3,7 @@ import { BUCKETS } from '../../cache/invalidation.ts';
 import type { OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
-import { amount, count, type Decoded, difference, oneOf, share } from '../../schema/fields.ts';
+import { amount, count, type Decoded, difference, integer, oneOf, share } from '../../schema/fields.ts';
 import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
 import { GUARD_ACTIONS, GUARD_FIGURES, type Plan } from './plan.ts';
@@ -232,11 +232,7 @@ export const JOURNAL = Type.Object(
     verdict: Type.Optional(VERDICT),
     resumes: Type.Optional(name('The drill that this one continues.')),
     offset: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: BUCKETS,
-        description: 'The bucket where its stages begin; the same for a resumed drill.',
-      }),
+      integer('The bucket where its stages begin; the same for a resumed drill.', { minimum: 0, maximum: BUCKETS }),
     ),
   },
   { description: 'Everything that the drill did and measured, in order.' },

@@ -1,6 +1,17 @@
 import Type from 'typebox';
 import type { FlushMode } from '../../control/document.ts';
-import { choice, closed, type Decoded, duration, fraction, integer, kind, section, text } from '../../schema/fields.ts';
+import {
+  choice,
+  closed,
+  type Decoded,
+  duration,
+  fraction,
+  integer,
+  kind,
+  partOf,
+  section,
+  text,
+} from '../../schema/fields.ts';
 import { bodyForm } from '../../schema/read.ts';
 import { HOUR, MINUTE, SECOND } from '../../schema/units.ts';
 import { ERASE_METHOD, type EraseBy, FLUSH_MODE } from '../flush/flush.ts';
@@ -10,12 +21,7 @@ export const MAX_STAGES = 16;
 /** Without days: the longest duration of a plan is an hour, and a plan with `0.01d` has always been refused. */
 const PLAN_DURATION = '^[0-9]{1,9}(\\.[0-9]{1,3})?(ms|s|m|h)$';
 const time = (description: string, min: number, max: number, byDefault?: string) =>
-  duration(description, {
-    min,
-    max,
-    pattern: PLAN_DURATION,
-    default: byDefault,
-  });
+  duration(description, { min, max, pattern: PLAN_DURATION, default: byDefault });
 
 const title = Type.Optional(text('Title.', { maxLength: 120 }));
 const stageMembers = { hold: time('Duration of the stage.', SECOND, HOUR), title };
@@ -26,10 +32,7 @@ const stage = Type.Union(
       {
         kind: kind('fraction'),
         ...stageMembers,
-        fraction: Type.Number({
-          exclusiveMinimum: 0,
-          maximum: 1,
-          description: 'Share of the keys, rising from stage to stage.',
+        fraction: partOf('Share of the keys, rising from stage to stage.', {
           'x-allowed': 'a number above 0 and at most 1, rising',
         }),
       },

@@ -3,7 +3,7 @@ import { BUCKETS } from '../../cache/invalidation.ts';
 import type { BucketRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
-import type { Flush } from '../flush/flush.ts';
+import type { Flush } from '../flush/create-flush.ts';
 import { createDomainRecorder, type JournalWriter } from './archive.ts';
 import { type CohortLayout, nodesLostBy, stageTitle } from './cohorts.ts';
 import { createDomainFigures } from './domain-figures.ts';

@@ -172,20 +172,14 @@ function inRecovery(
   const waitMs = recovery === 'unseen' ? Math.min(MAX_COHORT_WAIT_MS, timeoutMs) : timeoutMs;
   if (nowMs - sinceMs < waitMs) return STAY;
   const seconds = waitMs / 1000;
-  switch (recovery) {
-    case 'unseen': {
-      const detail = `For ${seconds} s the flushed keys were searched for too seldom to tell whether they came back.`;
-      return { kind: 'restore', ended: notMeasured(detail) };
-    }
-    case 'unclear': {
-      const detail = `After ${seconds} s there were too few searches of the flushed keys to tell a lower hit ratio from chance.`;
-      return { kind: 'restore', ended: notMeasured(detail) };
-    }
-    default: {
-      const detail = `Its hit ratio was not back within ${withinPoints} points of its past after ${seconds} s.`;
-      return { kind: 'restore', ended: { kind: 'failed', detail } };
-    }
-  }
+  const unmeasured: Partial<Record<typeof recovery, string>> = {
+    unseen: `For ${seconds} s the flushed keys were searched for too seldom to tell whether they came back.`,
+    unclear: `After ${seconds} s there were too few searches of the flushed keys to tell a lower hit ratio from chance.`,
+  };
+  const why = unmeasured[recovery];
+  if (why !== undefined) return { kind: 'restore', ended: notMeasured(why) };
+  const detail = `Its hit ratio was not back within ${withinPoints} points of its past after ${seconds} s.`;
+  return { kind: 'restore', ended: { kind: 'failed', detail } };
 }
 
 function finalEnding(plan: Plan, observed: DrillObservation): DrillEnding {

@@ -1,36 +1,37 @@
 import { BUCKETS } from '../../cache/invalidation.ts';
-import type { MemoryTier } from '../../cache/memory.ts';
 import { lift, purge, raiseFloors, raiseFreshFloors, suppress } from '../../control/changes.ts';
 import type { Changed, Control } from '../../control/control.ts';
 import { arc, type BucketRange, bucketsIn, type ControlDocument } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { isDocumentId, MAX_ID_BYTES } from '../../search/domain.ts';
-import type { Figures } from '../meter/figures.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
-import type { EraseBy, Flush, FlushDone, FlushEvent, FlushRequest } from './flush.ts';
-import { countInMemory, countInStore, countPurged, previewFlush } from './preview.ts';
+import type {
+  Affected,
+  EraseBy,
+  EraseRequest,
+  FlushDone,
+  FlushEvent,
+  FlushRequest,
+  PurgedPages,
+  QueryPages,
+} from './flush.ts';
+import { countInMemory, countInStore, countPurged, type PreviewOptions, previewFlush } from './preview.ts';
 
-export interface FlushOptions {
+export interface FlushOptions extends PreviewOptions {
   readonly domain: string;
   readonly control: Pick<Control, 'document' | 'overlay' | 'change'>;
-  /** Absent: the domain has no store, and only L1 is flushed. */
-  readonly content?: StoreContent;
   /** The content of every store that is written, for erasures. Absent: `content`. */
   readonly erased?: StoreContent;
   /** A store with entries of the domain that an erasure in this process would miss, in words. */
   readonly missedStore?: () => string | undefined;
-  readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
-  readonly bucketOf: (key: string) => number;
   /** Whether the store holds a name; undefined when the store did not answer. Absent without a store. */
   readonly holds?: (storeName: string) => Promise<boolean | undefined>;
   /** No other application uses the servers of the store. */
   readonly dedicated: boolean;
   /** The control document is kept in another store. */
   readonly controlElsewhere: boolean;
-  /** Figures of this process over the last minute. */
-  readonly recent: () => Figures | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: (event: FlushEvent) => void;
@@ -40,7 +41,10 @@ export interface FlushOptions {
   readonly followMs?: number;
 }
 
-export function createFlush(options: FlushOptions): Flush {
+/** Permanent flushes of one domain. A drill flushes by its overlay instead, which it removes at its end. */
+export type Flush = ReturnType<typeof createFlush>;
+
+export function createFlush(options: FlushOptions) {
   const { domain, control, content, dedicated, controlElsewhere, clock, random, observe } = options;
   const { keysPerSecond = 5000, followMs = 1000 } = options;
   /** @throws OperationError no-store when an erasure here would miss a store */
@@ -66,13 +70,8 @@ export function createFlush(options: FlushOptions): Flush {
     ranges: readonly BucketRange[],
   ): ControlDocument => {
     refuseDuringDrill(document);
-    switch (request.mode) {
-      case 'refresh':
-        return raiseFreshFloors(document, ranges, clock.wallMs(), request.indexVersion);
-      case 'drop':
-      case 'erase':
-        return raiseFloors(document, ranges, clock.wallMs());
-    }
+    if (request.mode !== 'refresh') return raiseFloors(document, ranges, clock.wallMs());
+    return raiseFreshFloors(document, ranges, clock.wallMs(), request.indexVersion);
   };
 
   /**
@@ -87,7 +86,7 @@ export function createFlush(options: FlushOptions): Flush {
     throw new OperationError('drill-running', words);
   };
 
-  const raise = async (request: FlushRequest, ranges: readonly BucketRange[]): ReturnType<Flush['flush']> => {
+  const raise = async (request: FlushRequest, ranges: readonly BucketRange[]): Promise<Flushed> => {
     const { mode } = request;
     const memory = await countInMemory(ranges, options);
     const changed = await control.change((document) => withRaisedFloors(document, request, ranges));
@@ -100,14 +99,21 @@ export function createFlush(options: FlushOptions): Flush {
   const withoutRanges = (changed: Changed): FlushDone => ({ ...changed, ranges: [] });
 
   return {
-    preview: async (request) => previewFlush(request, validRanges(request), options),
-    flush: async (request) => {
+    /** The effects of the flush, without the flush. @throws OperationError */
+    preview: async (request: FlushRequest) => previewFlush(request, validRanges(request), options),
+    /**
+     * Raises the floor of the ranges (`refresh`: the fresh floor) and, with `erase`, removes the entries below it. Resolves
+     * when the floor is raised; the erasure goes on in the background, see `erasure`.
+     * @throws OperationError: invalid-fraction, control-full, not-dedicated, drill-running, control-unavailable …
+     */
+    flush: async (request: FlushRequest) => {
       const ranges = validRanges(request);
       if (request.mode !== 'erase') return raise(request, ranges);
       const erase = { ranges, by: request.by ?? 'unlink' };
       return erasures.after(erase, followMs, () => raise(request, ranges));
     },
-    purge: async (query) => {
+    /** Flushes every page of one query. @throws OperationError control-full, invalid-request */
+    purge: async (query: QueryPages): Promise<FlushDone & { readonly affected: PurgedPages }> => {
       const { text } = query;
       checkText(text);
       const before = control.document().purges.find((one) => one.text === text);
@@ -116,7 +122,8 @@ export function createFlush(options: FlushOptions): Flush {
       observe({ kind: 'purged', domain, generation: changed.after.generation });
       return { ...withoutRanges(changed), affected };
     },
-    suppress: async (ids, lifted = false) => {
+    /** Hides documents from every page at once; `lifted`: shows them again. @throws OperationError control-full */
+    suppress: async (ids: readonly string[], lifted = false) => {
       checkIds(ids);
       const changed = await control.change((document) =>
         lifted ? lift(document, ids) : suppress(document, ids, clock.wallMs()),
@@ -124,14 +131,21 @@ export function createFlush(options: FlushOptions): Flush {
       observe({ kind: 'suppressed', domain, ids: new Set(ids).size, lifted });
       return withoutRanges(changed);
     },
+    /** The latest erasure of this process, running or ended. */
     erasure: erasures.latest,
-    erase: async (request, signal) => {
+    /**
+     * Physically removes the entries in the ranges (and on the nodes, when named). The floor must have been raised before.
+     * For drills, and for `flush`. @throws OperationError not-dedicated
+     */
+    erase: async (request: EraseRequest, signal: AbortSignal) => {
       checkErase(request.by, request.ranges, checkedDeclaration());
       return erasures.now(request, signal);
     },
     close: erasures.close,
   };
 }
+
+type Flushed = FlushDone & { readonly affected: Affected };
 
 interface StoreDeclaration extends Pick<FlushOptions, 'domain' | 'dedicated' | 'controlElsewhere'> {
   readonly hasStore: boolean;

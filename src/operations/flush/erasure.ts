@@ -111,14 +111,13 @@ async function forEachParallel<T>(
 const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };
 
 /** The erasures of one domain in this process. One at a time: two would double the rate on each node. */
-export function createErasures(options: {
-  readonly domain: string;
-  readonly content?: StoreContent;
-  readonly bucketOf: (key: string) => number;
-  readonly keysPerSecond: number;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly observe: (event: FlushEvent) => void;
-}) {
+export function createErasures(
+  options: Omit<ErasureOptions, 'content' | 'delayMs'> & {
+    readonly domain: string;
+    readonly content?: StoreContent;
+    readonly observe: (event: FlushEvent) => void;
+  },
+) {
   const { domain, content, bucketOf, keysPerSecond, clock, observe } = options;
   const closing = new AbortController();
   let latest: (() => Erasure) | undefined;
@@ -183,11 +182,8 @@ export function createErasures(options: {
   };
 }
 
-interface EraseNodeOptions {
-  readonly content: StoreContent;
+interface EraseNodeOptions extends Pick<ErasureOptions, 'content' | 'clock' | 'keysPerSecond'> {
   readonly isErased: (storeName: string) => boolean;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly keysPerSecond: number;
 }
 
 /** Maximum number of keys per step, so that reads of searches are served between the steps. */

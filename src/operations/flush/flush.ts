@@ -4,30 +4,6 @@ import type { Changed } from '../../control/control.ts';
 import { type BucketRange, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
 import { amount, count, type Decoded, oneOf, share } from '../../schema/fields.ts';
 
-/** Permanent flushes of one domain. A drill flushes by its overlay instead, which it removes at its end. */
-export interface Flush {
-  /** The effects of the flush, without the flush. @throws OperationError */
-  readonly preview: (request: FlushRequest) => Promise<FlushPreview>;
-  /**
-   * Raises the floor of the ranges (`refresh`: the fresh floor) and, with `erase`, removes the entries below it. Resolves
-   * when the floor is raised; the erasure goes on in the background, see `erasure`.
-   * @throws OperationError: invalid-fraction, control-full, not-dedicated, drill-running, control-unavailable …
-   */
-  readonly flush: (request: FlushRequest) => Promise<FlushDone & { readonly affected: Affected }>;
-  /** Flushes every page of one query. @throws OperationError control-full, invalid-request */
-  readonly purge: (query: QueryPages) => Promise<FlushDone & { readonly affected: PurgedPages }>;
-  /** Hides documents from every page at once; `lift`: shows them again. @throws OperationError control-full */
-  readonly suppress: (ids: readonly string[], lift?: boolean) => Promise<FlushDone>;
-  /** The latest erasure of this process, running or ended. */
-  readonly erasure: () => Erasure | undefined;
-  /**
-   * Physically removes the entries in the ranges (and on the nodes, when named). The floor must have been raised before.
-   * For drills, and for `flush`. @throws OperationError not-dedicated
-   */
-  readonly erase: (request: EraseRequest, signal: AbortSignal) => Promise<Erasure>;
-  readonly close: () => void;
-}
-
 export interface FlushRequest {
   readonly mode: FlushMode;
   /** Above 0, at most 1. The buckets are chosen at random each time, unless `from` names the first one. */

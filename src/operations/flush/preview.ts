@@ -4,7 +4,7 @@ import type { RuledName } from '../../cache/invalidation.ts';
 import type { MemoryTier } from '../../cache/memory.ts';
 import type { BucketRange, ControlDocument, FlushMode } from '../../control/document.ts';
 import { compileRules } from '../../control/entry-rules.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, settledWithin } from '../../runtime.ts';
 import type { Figures } from '../meter/figures.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
 import type {
@@ -17,10 +17,12 @@ import type {
   SurvivalEstimate,
 } from './flush.ts';
 
-interface PreviewOptions {
+export interface PreviewOptions {
+  /** Absent: the domain has no store, and only L1 is flushed. */
   readonly content?: StoreContent;
   readonly memory: Pick<MemoryTier, 'keys' | 'peek'>;
   readonly bucketOf: (key: string) => number;
+  /** Figures of this process over the last minute. */
   readonly recent: () => Figures | undefined;
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
@@ -35,39 +37,24 @@ export async function previewFlush(
   { content, memory, bucketOf, recent, clock }: PreviewOptions,
 ): Promise<FlushPreview> {
   const untilMs = clock.monotonicMs() + PREVIEW_MS;
-  const previewMemory = async (): Promise<FlushPreview['memory']> => {
-    const sum = { entries: 0, bytes: 0 };
-    await forEachInMemory(
-      memory,
-      (key, entry) => {
-        if (!includesBucket(ranges, bucketOf(key))) return;
-        sum.entries += 1;
-        sum.bytes += entry.encoded.length;
-      },
-      () => clock.monotonicMs() >= untilMs,
-    );
-    return sum;
+  const sum = { entries: 0, bytes: 0 };
+  const add = (key: string, entry: Entry): void => {
+    if (!includesBucket(ranges, bucketOf(key))) return;
+    sum.entries += 1;
+    sum.bytes += entry.encoded.length;
   };
-  const [nodes, inMemory] = await Promise.all([
-    previewNodes(ranges, { content, bucketOf, clock, untilMs }),
-    previewMemory(),
+  const [nodes] = await Promise.all([
+    previewNodes(ranges, { content, bucketOf, clock }, untilMs),
+    forEachInMemory(memory, add, () => clock.monotonicMs() >= untilMs),
   ]);
-  return { mode, fraction, ranges, nodes, memory: inMemory, engine: estimateSurvival(recent(), fraction) };
+  return { mode, fraction, ranges, nodes, memory: sum, engine: estimateSurvival(recent(), fraction) };
 }
 
-/** The keys of the ranges on each node of the store, as far as they are counted by `untilMs`. Empty without a store. */
+/** The keys of the ranges on each node of the store, as far as they are counted by `untilMs`, monotonic. Empty without a store. */
 async function previewNodes(
   ranges: readonly BucketRange[],
-  {
-    content,
-    bucketOf,
-    clock,
-    untilMs,
-  }: Pick<PreviewOptions, 'bucketOf' | 'clock'> & {
-    readonly content?: StoreContent | undefined;
-    /** On the monotonic clock. */
-    readonly untilMs: number;
-  },
+  { content, bucketOf, clock }: Pick<PreviewOptions, 'content' | 'bucketOf' | 'clock'>,
+  untilMs: number,
 ): Promise<readonly NodePreview[]> {
   if (content === undefined) return [];
   const isFlushed = (name: string): boolean => includesBucket(ranges, bucketOf(keyOfStoreName(name)));
@@ -132,10 +119,6 @@ async function previewNode(
 
 /** Why the work failed or was late, in words; undefined when it was done. @throws errors other than StoreUnreachable */
 async function failureWithin(work: Promise<void>, ms: number, late: string): Promise<string | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, ms), late);
-  });
   const done = work.then(
     () => undefined,
     (error: unknown) => {
@@ -143,11 +126,8 @@ async function failureWithin(work: Promise<void>, ms: number, late: string): Pro
       throw error;
     },
   );
-  try {
-    return await Promise.race([done, over]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const ended = await settledWithin(done, Math.max(0, ms));
+  return ended === undefined ? late : ended.value;
 }
 
 function evenSample(names: readonly string[], maximum: number): readonly string[] {
@@ -180,7 +160,7 @@ export async function countInStore(
   const { content, clock } = options;
   if (content === undefined) return 'no-store';
   if (mode === 'erase') return 'not-counted';
-  const nodes = await previewNodes(ranges, { ...options, untilMs: clock.monotonicMs() + COUNT_MS });
+  const nodes = await previewNodes(ranges, options, clock.monotonicMs() + COUNT_MS);
   if (nodes.some(({ detail }) => detail !== undefined)) return 'not-counted';
   return { pages: nodes.reduce((sum, { keys }) => sum + keys, 0), exact: nodes.every(({ exact }) => exact) };
 }
@@ -210,13 +190,9 @@ async function countEntries(
   isCounted: (key: string, entry: Entry) => boolean,
 ): Promise<number> {
   let count = 0;
-  await forEachInMemory(
-    memory,
-    (key, entry) => {
-      if (isCounted(key, entry)) count += 1;
-    },
-    () => false,
-  );
+  await forEachInMemory(memory, (key, entry) => {
+    if (isCounted(key, entry)) count += 1;
+  });
   return count;
 }
 
@@ -227,7 +203,7 @@ const SLICE_KEYS = 256;
 async function forEachInMemory(
   memory: Pick<MemoryTier, 'keys' | 'peek'>,
   visit: (key: string, entry: Entry) => void,
-  stopped: () => boolean,
+  stopped = () => false,
 ): Promise<void> {
   let visited = 0;
   for (const key of memory.keys()) {

@@ -1,3 +1,4 @@
+import type { Caller } from '../../control/control.ts';
 import type { StoreRef } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { beginShadow, changeShadow, endShadow } from '../../control/placement.ts';
@@ -10,13 +11,17 @@ import type { ShadowVerdict } from './figures.ts';
 import { checkCandidate } from './preflight.ts';
 import { shadowReportPage } from './report-page.ts';
 import {
+  type ChangeShadow,
+  type CutOverRequest,
+  type Moved,
   reportSummary,
   SHADOW_REPORTS,
   type ShadowEvent,
   type ShadowReport,
   type ShadowStatus,
   type ShadowSummary,
-  type Shadows,
+  type StartShadow,
+  type Stopped,
 } from './shadow.ts';
 import { judge } from './verdict.ts';
 
@@ -49,7 +54,13 @@ interface ShadowedPart extends Part {
   readonly steps: CutOverSteps;
 }
 
-export function createShadows(options: ShadowsOptions): Shadows {
+/**
+ * Shadow traffic to a candidate store, the verdict on it, and the cut-over to it. The admin API, the CLI and the console
+ * use this interface. A domain has at most one shadow and one cut-over at a time, in the whole fleet.
+ */
+export type Shadows = ReturnType<typeof createShadows>;
+
+export function createShadows(options: ShadowsOptions) {
   const { domains, names, directory, keep, clock, random, processId, observe } = options;
   const archive = createRecordArchive({
     reader: SHADOW_REPORTS,
@@ -250,10 +261,17 @@ export function createShadows(options: ShadowsOptions): Shadows {
   };
 
   return {
+    /** Every domain that has a store: its candidates, its shadow, its placement. */
     list: () => [...parts.values()].map(summaryOf),
-    status: async (domain, forMs = VERDICT_MS) => statusOf(partOf(domain), forMs),
-    samples: (domain) => partOf(domain).follower.running()?.recorder.samples() ?? [],
-    start: async ({ domain, candidate, fraction, reads, forMs }, { by }) => {
+    /** @throws OperationError unknown-domain, no-store */
+    status: async (domain: string, forMs = VERDICT_MS) => statusOf(partOf(domain), forMs),
+    /** The curves since the start of the shadow, as far as this process has recorded them. @throws OperationError */
+    samples: (domain: string) => partOf(domain).follower.running()?.recorder.samples() ?? [],
+    /**
+     * Checks the candidate and begins the copies. Nothing is sent to the candidate but checks before it has passed all of them.
+     * @throws OperationError unknown-candidate, shadow-running, cut-over-running, candidate-unfit, halted …
+     */
+    start: async ({ domain, candidate, fraction, reads, forMs }: StartShadow, { by }: Caller) => {
       const part = shadowedPart(domain);
       const { control } = part.domain;
       const ref = candidateOf(part, candidate);
@@ -273,7 +291,8 @@ export function createShadows(options: ShadowsOptions): Shadows {
       }
       return statusOf(part, VERDICT_MS);
     },
-    change: async ({ domain, fraction, reads }) => {
+    /** Changes the fraction or the reads of the running shadow. @throws OperationError no-shadow, candidate-unfit … */
+    change: async ({ domain, fraction, reads }: ChangeShadow) => {
       const part = shadowedPart(domain);
       const { shadow } = runningIn(part);
       if (fraction !== undefined && fraction > shadow.fraction) await checkFit(part, shadow.candidate, fraction);
@@ -281,7 +300,12 @@ export function createShadows(options: ShadowsOptions): Shadows {
       await part.domain.control.change((document) => changeShadow(document, shadow.id, change));
       return statusOf(part, VERDICT_MS);
     },
-    stop: async (domain, caller) => {
+    /**
+     * Ends the use of the second store: a shadow ends, a prepared cut-over is cancelled, after a commit the old store is no
+     * longer read or written. Resolves to the id of the report when a shadow ended.
+     * @throws OperationError no-shadow; cut-over-behind when a process has not acknowledged the commit
+     */
+    stop: async (domain: string, caller: Caller): Promise<Stopped> => {
       const part = partOf(domain);
       const { control } = part.domain;
       const { placement, shadow } = control.document();
@@ -291,7 +315,11 @@ export function createShadows(options: ShadowsOptions): Shadows {
       await endingHere(id, `stopped by ${caller.by}`, () => control.change((document) => endShadow(document, id)));
       return { domain, ended: 'shadow', report: isHere ? id : undefined };
     },
-    cutOver: async ({ domain, force, forMs }, caller) => {
+    /**
+     * Prepare, wait for every live process, commit. @throws OperationError no-shadow, no-verdict (without `force`),
+     * no-control-store, drill-running, cut-over-running, cut-over-behind (it names the process; the preparation is undone) …
+     */
+    cutOver: async ({ domain, force, forMs }: CutOverRequest, caller: Caller): Promise<Moved> => {
       const part = shadowedPart(domain);
       const running = runningIn(part);
       const verdict = verdictOf(running, forMs);
@@ -306,10 +334,16 @@ export function createShadows(options: ShadowsOptions): Shadows {
       const moved = await endingHere(id, `cut-over by ${caller.by}`, () => part.steps.cutOver(caller));
       return { ...moved, report: id };
     },
-    back: async (domain, caller) => shadowedPart(domain).steps.back(caller),
+    /**
+     * Commits the way back to the store before, once. @throws OperationError no-cut-over, drill-running, candidate-unfit when
+     * that store does not answer, control-unavailable
+     */
+    back: async (domain: string, caller: Caller) => shadowedPart(domain).steps.back(caller),
     reports: async () => (await archive.heads()).records.map(reportSummary),
     report: reportWith,
-    page: async (id) => shadowReportPage(await reportWith(id)),
+    /** The report: one HTML page that loads nothing. @throws OperationError unknown-report */
+    page: async (id: string) => shadowReportPage(await reportWith(id)),
+    /** Writes the reports of running shadows and ends the copies of this process. */
     close: async () => {
       closed = true;
       for (const { follower } of parts.values()) follower.close();

@@ -48,6 +48,10 @@ export const SIDE = Type.Object({
 });
 export type Side = Decoded<typeof SIDE>;
 
+/** How the candidate's answer to a read relates to the primary's. `missing` and `surplus`: only one side has a value. */
+export const AGREED = ['equal', 'older', 'newer', 'wrong', 'missing', 'surplus'] as const;
+export type Agreed = (typeof AGREED)[number];
+
 /** How the values of both sides agree, for reads that both answered. */
 export const AGREEMENT = Type.Object({
   compared: count('Reads that both sides answered.'),

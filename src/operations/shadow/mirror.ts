@@ -1,9 +1,11 @@
 import { decodeEntry, identityOf } from '../../cache/codec.ts';
 import type { SeedItem, SeedResult, Store, StoreRead, StoreWrite } from '../../cache/store.ts';
 import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
+import { pause } from '../../control/follower.ts';
 import type { Clock } from '../../runtime.ts';
 import { keyOf } from '../../search/key.ts';
 import type { StoreContent } from '../flush/content.ts';
+import type { Agreed } from './figures.ts';
 import type { ShadowTally } from './readings.ts';
 import type { ShadowEvent } from './shadow.ts';
 
@@ -333,10 +335,6 @@ export function createMirror(options: {
 
 const EMPTY = Buffer.alloc(0);
 
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}
-
 /** 0 … HASHES − 1, from the first three characters of the key in `sc1:<domain>:{<key>}`. */
 function hashOf(name: string): number {
   const at = name.indexOf('{') + 1;
@@ -350,9 +348,6 @@ function digit(code: number): number {
   if (code >= 65) return code - 65;
   return code === 45 ? 62 : code + 4;
 }
-
-/** How the candidate's answer to a read relates to the primary's. `missing` and `surplus`: only one side has a value. */
-type Agreed = 'equal' | 'older' | 'newer' | 'wrong' | 'missing' | 'surplus';
 
 interface CompareOptions {
   readonly domain: string;

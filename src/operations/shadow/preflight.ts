@@ -5,7 +5,7 @@ import { bytesText, percentText } from '../../report/format.ts';
 import { type Clock, waitFor } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from '../flush/content.ts';
 import { isConnected, type OpenStore } from './placed-store.ts';
-import { infoText, parseInfo } from './server-figures.ts';
+import { infoFields, parseInfo } from './server-figures.ts';
 
 /** Time for the connections of a candidate that was not open before. */
 const CONNECT_MS = 5000;
@@ -14,12 +14,7 @@ const SAMPLED_NAMES = 1000;
 /** Room for growth while the shadow runs, and for another fragmentation than the primary's. */
 const MEMORY_MARGIN = 1.25;
 
-interface NodeFacts {
-  readonly node: string;
-  readonly runId: string | undefined;
-  readonly role: string | undefined;
-  readonly field: (name: string) => number;
-}
+type NodeFacts = Awaited<ReturnType<typeof factsOf>>[number];
 
 /**
  * Checks a candidate before anything is copied: it only reads. @throws OperationError candidate-unfit, which names the fault
@@ -74,11 +69,12 @@ export async function checkCandidate(options: {
   }
 }
 
-async function factsOf(content: StoreContent): Promise<readonly NodeFacts[]> {
+async function factsOf(content: StoreContent) {
   return Promise.all(
     content.nodes().map(async (node) => {
       const info = await content.info(node);
-      return { node, runId: infoText(info, 'run_id'), role: infoText(info, 'role'), field: parseInfo(info) };
+      const { run_id: runId, role } = infoFields(info);
+      return { node, runId, role, field: parseInfo(info) };
     }),
   );
 }

@@ -2,7 +2,16 @@ import Type, { type TNumber } from 'typebox';
 import { Compile } from 'typebox/compile';
 import type { StoreRead, StoreWrite } from '../../cache/store.ts';
 import type { Decoded } from '../../schema/fields.ts';
-import { type Agreement, type Copying, FAULTS, type FaultName, type ShadowFigures, type Side } from './figures.ts';
+import {
+  AGREED,
+  type Agreed,
+  type Agreement,
+  type Copying,
+  FAULTS,
+  type FaultName,
+  type ShadowFigures,
+  type Side,
+} from './figures.ts';
 import { type ServerInterval, serverFigures } from './server-figures.ts';
 
 /**
@@ -29,7 +38,7 @@ const SIDE_READING = Type.Object({
   durations: list(BOUNDS_MS.length + 1),
 });
 
-const AGREEMENTS = ['compared', 'equal', 'older', 'newer', 'wrong', 'missing', 'surplus', 'lifeSamples'] as const;
+const AGREEMENTS = ['compared', ...AGREED, 'lifeSamples'] as const;
 const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;
 
 /**
@@ -88,7 +97,7 @@ export function createShadowTally(shadow: string) {
       side.writes += 1;
       if (write.kind === 'dropped') error(side, write.fault);
     },
-    agreed: (result: Exclude<keyof Agreement, 'compared' | `life${string}`>, key: string) => {
+    agreed: (result: Agreed, key: string) => {
       agreement.compared += 1;
       agreement[result] += 1;
       if (result === 'wrong' && wrongKeys.length < MAX_WRONG_KEYS && !wrongKeys.includes(key)) wrongKeys.push(key);

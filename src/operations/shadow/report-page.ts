@@ -95,7 +95,6 @@ function heading(report: ShadowReport): TreeElement {
 function criteriaTable({ criteria }: ShadowVerdict): TreeElement | undefined {
   return table<Criterion>({
     caption: 'The verdict, criterion by criterion',
-    narrow: 'cards',
     columns: [
       { title: 'Criterion', cell: ({ name }) => criterionName(name) },
       { title: 'Measured', isNumber: true, cell: (criterion) => criterionFigures(criterion).measured },
@@ -135,7 +134,6 @@ function curveSection(report: ShadowReport, curves: Curves): TreeElement {
 function changesTable({ changes }: ShadowReport): TreeElement | undefined {
   return table<ShadowReport['changes'][number]>({
     caption: 'Copied traffic, change by change',
-    narrow: 'cards',
     columns: [
       { title: 'From', cell: ({ atMs }) => elapsedText(atMs) },
       { title: 'Share of the keys', isNumber: true, cell: ({ fraction }) => percentText(fraction) },
@@ -167,7 +165,6 @@ function totalsSection({ total, primary, candidate }: ShadowReport): TreeElement
     ),
     table<(typeof SIDE_ROWS)[number]>({
       caption: 'Figures since the start',
-      narrow: 'cards',
       columns: [
         { title: 'Figure', cell: ({ name, meaning }) => withTooltip(name, meaning) },
         { title: 'Primary', isNumber: true, cell: ({ text }) => text(total.primary) },
@@ -186,7 +183,6 @@ function agreementSection({ total: { agreement }, wrongKeys }: ShadowReport): Tr
     'Agreement',
     table<(typeof AGREEMENT_ROWS)[number]>({
       caption: `Values of ${countText(compared)} reads that both sides answered`,
-      narrow: 'cards',
       columns: [
         { title: 'Result', cell: ([name]) => name },
         { title: 'Reads', isNumber: true, cell: ([name]) => countText(agreement[name]) },
@@ -211,7 +207,6 @@ function copySection({ total: { copying } }: ShadowReport): TreeElement {
     'Copies',
     table<(typeof COPY_ROWS)[number]>({
       caption: 'Copies of reads and writes',
-      narrow: 'cards',
       columns: [
         { title: 'Copies', cell: ([name]) => name },
         { title: 'Number', isNumber: true, cell: ([name]) => countText(copying[name]) },

@@ -1,9 +1,9 @@
 import { amountText, countText, durationText, percentText, perSecondText, UNKNOWN } from '../../report/format.ts';
-import { curve, highest, type Point, type Slice, type SliceRuns } from '../../report/plot/curve.ts';
+import { curve, highest, type Point, type Slice, type SliceRuns, sum } from '../../report/plot/curve.ts';
 import type { BackdropOptions, Band, Moment } from '../../report/plot/figure.ts';
 import type { TimeSpan } from '../../report/plot/frame.ts';
 import { type Panel, plotPanel, type Series } from '../../report/plot/panel.ts';
-import type { Servers, ShadowFigures, ShadowSample, Side, SideName } from './figures.ts';
+import type { Agreed, Servers, ShadowFigures, ShadowSample, Side, SideName } from './figures.ts';
 import type { ShadowReport } from './shadow.ts';
 
 /** The plots of a shadow, for its report and for the console. */
@@ -226,10 +226,10 @@ function sidePlot(curves: Curves, id: string, plot: SidePlot, whole: ShadowFigur
 
 /** How the values agree. */
 export function agreementPlots(curves: Curves, id: string): readonly Panel[] {
-  const plot = (name: string, title: string, kinds: readonly AgreementKind[]): Panel => {
+  const plot = (name: string, title: string, kinds: readonly Agreed[]): Panel => {
     const series = kinds.map((kind): Series => {
       const runs = curve(curves.runs, (some) => {
-        const of = (key: AgreementKind | 'compared'): number => sum(some.map(({ agreement }) => agreement[key]));
+        const of = (key: Agreed | 'compared'): number => sum(some.map(({ agreement }) => agreement[key]));
         return ratio(of(kind), of('compared'));
       });
       return { style: kind, name: kind, figure: `${percentText(highest(runs))} at most`, runs };
@@ -250,8 +250,6 @@ export function agreementPlots(curves: Curves, id: string): readonly Panel[] {
     plot('differ', 'Values that differ, % of compared values', ['wrong', 'older', 'newer']),
   ];
 }
-
-type AgreementKind = 'missing' | 'surplus' | 'wrong' | 'older' | 'newer';
 
 function inMiB(bytes: number | undefined): number | undefined {
   return bytes === undefined ? undefined : bytes / 2 ** 20;
@@ -279,8 +277,4 @@ function rangeOf(values: readonly (number | undefined)[]): Value {
 
 function sumOf(some: readonly Side[], of: (side: Side) => number): number {
   return sum(some.map(of));
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
 }

@@ -23,23 +23,18 @@ export interface ServerInterval extends Omit<ServerReading, 'counters'> {
   readonly grown?: ServerCounters;
 }
 
-/** The fields of INFO as numbers; a field that is missing or not a number is 0. */
-export function parseInfo(text: string): (name: string) => number {
-  const fields = new Map(
-    text.split(/\r?\n/).flatMap((line): [string, string][] => {
-      const colon = line.indexOf(':');
-      return colon > 0 ? [[line.slice(0, colon), line.slice(colon + 1)]] : [];
-    }),
-  );
-  return (name) => {
-    const value = Number(fields.get(name));
-    return Number.isFinite(value) ? value : 0;
-  };
+/** The fields of INFO. */
+export function infoFields(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(Array.from(text.matchAll(/^(.+?):(.*?)\r?$/gm), ([, name, value]) => [name, value]));
 }
 
-/** A text field of INFO. */
-export function infoText(text: string, name: string): string | undefined {
-  return new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(text)?.[1];
+/** The fields of INFO as numbers; a field that is missing or not a number is 0. */
+export function parseInfo(text: string): (name: string) => number {
+  const fields = infoFields(text);
+  return (name) => {
+    const value = Number(fields[name]);
+    return Number.isFinite(value) ? value : 0;
+  };
 }
 
 /** Asks every node of the store at once. A node that does not answer is counted as missing. */

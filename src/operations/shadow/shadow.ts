@@ -1,52 +1,8 @@
 import Type from 'typebox';
-import type { Caller } from '../../control/control.ts';
 import { PLACEMENT_PHASES, type Placement } from '../../control/document.ts';
 import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
 import { amount, type Decoded, oneOf, share, wallTime } from '../../schema/fields.ts';
-import { SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT, type ShadowSample } from './figures.ts';
-
-/**
- * Shadow traffic to a candidate store, the verdict on it, and the cut-over to it. The admin API, the CLI and the console
- * use this interface. A domain has at most one shadow and one cut-over at a time, in the whole fleet.
- */
-export interface Shadows {
-  /** Every domain that has a store: its candidates, its shadow, its placement. */
-  readonly list: () => readonly ShadowSummary[];
-  /** @throws OperationError unknown-domain, no-store */
-  readonly status: (domain: string, forMs?: number) => Promise<ShadowStatus>;
-  /** The curves since the start of the shadow, as far as this process has recorded them. @throws OperationError */
-  readonly samples: (domain: string) => readonly ShadowSample[];
-  /**
-   * Checks the candidate and begins the copies. Nothing is sent to the candidate but checks before it has passed all of them.
-   * @throws OperationError unknown-candidate, shadow-running, cut-over-running, candidate-unfit, halted …
-   */
-  readonly start: (request: StartShadow, caller: Caller) => Promise<ShadowStatus>;
-  /** Changes the fraction or the reads of the running shadow. @throws OperationError no-shadow, candidate-unfit … */
-  readonly change: (request: ChangeShadow, caller: Caller) => Promise<ShadowStatus>;
-  /**
-   * Ends the use of the second store: a shadow ends, a prepared cut-over is cancelled, after a commit the old store is no
-   * longer read or written. Resolves to the id of the report when a shadow ended.
-   * @throws OperationError no-shadow; cut-over-behind when a process has not acknowledged the commit
-   */
-  readonly stop: (domain: string, caller: Caller) => Promise<Stopped>;
-  /**
-   * Prepare, wait for every live process, commit. @throws OperationError no-shadow, no-verdict (without `force`),
-   * no-control-store, drill-running, cut-over-running, cut-over-behind (it names the process; the preparation is undone) …
-   */
-  readonly cutOver: (request: CutOverRequest, caller: Caller) => Promise<Moved>;
-  /**
-   * Commits the way back to the store before, once. @throws OperationError no-cut-over, drill-running, candidate-unfit when
-   * that store does not answer, control-unavailable
-   */
-  readonly back: (domain: string, caller: Caller) => Promise<Moved>;
-  readonly reports: () => Promise<readonly ReportSummary[]>;
-  /** @throws OperationError unknown-report */
-  readonly report: (id: string) => Promise<ShadowReport>;
-  /** The report: one HTML page that loads nothing. @throws OperationError unknown-report */
-  readonly page: (id: string) => Promise<string>;
-  /** Writes the reports of running shadows and ends the copies of this process. */
-  readonly close: () => Promise<void>;
-}
+import { type Agreed, SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from './figures.ts';
 
 export interface StartShadow {
   readonly domain: string;
@@ -190,19 +146,18 @@ export function reportSummary(report: ShadowReport): ReportSummary {
   return summary;
 }
 
+/** The fate of one copy. */
+export const COPY_RESULTS = ['sent', 'dropped', 'paused', 'failed'] as const;
+
 /** The events of this room, for metrics, log and audit. */
 export type ShadowEvent =
   | {
       readonly kind: 'shadow-copy';
       readonly domain: string;
       readonly type: 'read' | 'write';
-      readonly result: 'sent' | 'dropped' | 'paused' | 'failed';
+      readonly result: (typeof COPY_RESULTS)[number];
     }
-  | {
-      readonly kind: 'shadow-compared';
-      readonly domain: string;
-      readonly result: 'equal' | 'older' | 'newer' | 'wrong' | 'missing' | 'surplus';
-    }
+  | { readonly kind: 'shadow-compared'; readonly domain: string; readonly result: Agreed }
   /** This process began or ended the copies, by the control document. */
   | {
       readonly kind: 'shadow-changed';

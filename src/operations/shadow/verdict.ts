@@ -1,3 +1,4 @@
+import { capitalized } from '../../report/components.ts';
 import { amountText, countText, durationText, percentText, pointsText } from '../../report/format.ts';
 import type { Criterion, ShadowFigures, ShadowSample, ShadowVerdict } from './figures.ts';
 
@@ -251,8 +252,4 @@ function values({ agreement }: ShadowFigures, wrongKeys: number): Criterion {
 
 function listed(criteria: readonly Criterion[]): string {
   return criteria.map(({ what }) => what).join('; ');
-}
-
-function capitalized(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 }

@@ -8,7 +8,7 @@ import {
   pointsText,
   UNKNOWN,
 } from '../../report/format.ts';
-import type { Agreement, Copying, Criterion, Servers, ShadowVerdict, Side } from './figures.ts';
+import type { Agreed, Copying, Criterion, Servers, ShadowVerdict, Side } from './figures.ts';
 
 /**
  * A shadow as text: what the report page, the console and the CLI show of its verdict, its criteria and its figures. The
@@ -108,8 +108,6 @@ export const SIDE_ROWS: readonly SideRow[] = [
 function server(name: string, text: (servers: Servers) => string, meaning?: string): SideRow {
   return { name, text: ({ servers }) => (servers === undefined ? UNKNOWN : text(servers)), meaning };
 }
-
-type Agreed = Exclude<keyof Agreement, 'compared' | `life${string}`>;
 
 export const AGREEMENT_ROWS: readonly (readonly [name: Agreed, meaning: string])[] = [
   ['equal', 'The same page, or no value on either side.'],

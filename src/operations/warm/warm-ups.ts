@@ -1,7 +1,7 @@
 import { OperationError } from '../../control/operation-error.ts';
 import type { Clock } from '../../runtime.ts';
 import { createWarmRun, type WarmDomain, type WarmRun } from './run.ts';
-import type { WarmEvent, WarmRequest, WarmUp, WarmUps } from './warm.ts';
+import type { WarmEvent, WarmRequest, WarmUp } from './warm.ts';
 
 interface WarmUpsOptions<Prepared> {
   /** By name. */
@@ -22,7 +22,10 @@ const DEFAULT_TOP = 1000;
 /** Number of warm-ups that are listed: the running ones and the latest ended ones. */
 const REMEMBERED = 50;
 
-export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): WarmUps {
+/** Warm-ups: fill the cache of one domain in the background, with spare capacity of the engine only. */
+export type WarmUps = ReturnType<typeof createWarmUps>;
+
+export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>) {
   const { domains, clock, random, observe } = options;
   /** In the order of their start. */
   const runs = new Map<string, StartedRun>();
@@ -64,7 +67,8 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
   };
 
   return {
-    start: (request) => {
+    /** A domain has at most one at a time. @throws OperationError warm-up-running, unknown-domain */
+    start: (request: WarmRequest) => {
       const domain = domainOf(request.domain);
       if (request.top !== undefined && request.from !== 'popular') {
         throw new OperationError('invalid-request', 'top goes with from: popular', 'top');
@@ -95,7 +99,11 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
       if (fromPopular) void fill(run, domain, top);
       return run.look();
     },
-    feed: (id, queries, last) => {
+    /**
+     * Adds queries to a warm-up `from: 'queries'`. Takes as many as fit and returns their number; the caller sends the rest
+     * later. `last`: these are the last ones. @throws OperationError unknown-warm-up, invalid-request
+     */
+    feed: (id: string, queries: readonly string[], last: boolean) => {
       const { request, run } = find(id);
       if (request.from !== 'queries') {
         throw new OperationError('invalid-request', `warm-up ${id} takes what is popular, and no queries`);
@@ -105,7 +113,8 @@ export function createWarmUps<Prepared>(options: WarmUpsOptions<Prepared>): Warm
       }
       return { taken: run.take(queries, last), warmUp: run.look() };
     },
-    stop: (id) => {
+    /** @throws OperationError unknown-warm-up */
+    stop: (id: string) => {
       const { run } = find(id);
       run.stop();
       return run.look();

@@ -1,43 +1,19 @@
 import Type from 'typebox';
-import { type Decoded, oneOf } from '../../schema/fields.ts';
-
-/** Warm-ups: fill the cache of one domain in the background, with spare capacity of the engine only. */
-export interface WarmUps {
-  /** A domain has at most one at a time. @throws OperationError warm-up-running, unknown-domain */
-  readonly start: (request: WarmRequest) => WarmUp;
-  /**
-   * Adds queries to a warm-up `from: 'queries'`. Takes as many as fit and returns their number; the caller sends the rest
-   * later. `last`: these are the last ones. @throws OperationError unknown-warm-up, invalid-request
-   */
-  readonly feed: (
-    id: string,
-    queries: readonly string[],
-    last: boolean,
-  ) => { readonly taken: number; readonly warmUp: WarmUp };
-  /** @throws OperationError unknown-warm-up */
-  readonly stop: (id: string) => WarmUp;
-  readonly list: () => readonly WarmUp[];
-  readonly close: () => void;
-}
+import { type Decoded, domainName, fraction, integer, oneOf } from '../../schema/fields.ts';
 
 const from = oneOf(['popular', 'queries'], '`queries`: they are sent afterwards, in several requests.');
 
+const MANY = { minimum: 1, maximum: 10_000 };
+
 export const WARM_REQUEST = Type.Object(
   {
-    domain: Type.String({ minLength: 1, maxLength: 64, description: 'A configured domain.' }),
+    domain: domainName(),
     from,
-    maxPerSecond: Type.Number({
-      minimum: 1,
-      maximum: 10_000,
-      description: 'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
-    }),
-    top: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 10_000,
-        description: 'With `popular`: how many of them, from 1 to 10,000.',
-      }),
+    maxPerSecond: fraction(
+      'Engine calls a second at most: 1 to 10 000. Less while the engine has less to spare.',
+      MANY,
     ),
+    top: Type.Optional(integer('With `popular`: how many of them, from 1 to 10,000.', MANY)),
   },
   { additionalProperties: false },
 );

@@ -98,15 +98,19 @@ function combined(points: PointRun, combine: Combine): number {
     case 'middle':
       return medianOf(values) ?? 0;
     case 'mean': {
-      const weight = points.reduce((sum, point) => sum + point.weight, 0);
-      const weighed = points.reduce((sum, point) => sum + point.value * point.weight, 0);
-      return weight > 0 ? weighed / weight : values.reduce((sum, value) => sum + value) / values.length;
+      const weight = sum(points.map((point) => point.weight));
+      const weighed = sum(points.map((point) => point.value * point.weight));
+      return weight > 0 ? weighed / weight : sum(values) / values.length;
     }
   }
 }
 
 export function medianOf(values: readonly number[]): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+}
+
+export function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** The highest value of all points, 0 without one. */

@@ -1,7 +1,7 @@
 import type { TreeElement } from '../tree.ts';
 import { highest, type Pile, type PointRun } from './curve.ts';
 import { createFrame, createLogFrame, type Frame, type TimeSpan } from './frame.ts';
-import { level, line, type StackArea, spread, stack, stackNames } from './shapes.ts';
+import { level, line, type Named, spread, stack, stackNames } from './shapes.ts';
 
 /** A plot that can be drawn. */
 export interface Panel {
@@ -27,23 +27,15 @@ export interface Panel {
   readonly isDetailed?: boolean;
 }
 
-export interface LegendEntry {
+export interface LegendEntry extends Named {
   /** `line`: a line with its dashes; `area`: a filled square. */
   readonly kind: 'line' | 'area';
-  readonly style: string;
-  readonly name: string;
-  /** Shown after the name. */
-  readonly figure?: string;
   /** The value at a time, as text; undefined where there is none. */
   readonly textAt: (atMs: number) => string | undefined;
 }
 
 /** A curve, or constant levels, with its entry of the legend. */
-export interface Series {
-  readonly style: string;
-  readonly name: string;
-  /** Shown after the name. */
-  readonly figure?: string;
+export interface Series extends Named {
   readonly runs?: readonly PointRun[];
   /** The range of the joined samples is drawn as a tint around the curve. */
   readonly isTinted?: boolean;
@@ -52,7 +44,7 @@ export interface Series {
 
 interface StackedAreas {
   /** From the bottom up. */
-  readonly areas: readonly StackArea[];
+  readonly areas: readonly Named[];
   readonly runs: readonly (readonly Pile[])[];
   /** The areas have their names in the drawing. */
   readonly isNamed?: boolean;

@@ -5,7 +5,8 @@ import { FRAME_WIDTH, type Frame } from './frame.ts';
 /** [x, y] in units of the frame. */
 export type Place = readonly [number, number];
 
-export interface StackArea {
+/** An area, or a curve. */
+export interface Named {
   readonly name: string;
   readonly style: string;
   /** Shown after the name in the legend. */
@@ -22,7 +23,7 @@ const NARROW_PX = 300;
 export function stack(
   frame: Frame,
   runs: readonly (readonly Pile[])[],
-  areas: readonly StackArea[],
+  areas: readonly Named[],
 ): readonly TreeElement[] {
   return areas.flatMap(({ style }, at) => {
     if (runs.every((run) => run.every(({ values }) => (values[at] ?? 0) <= 0))) return [];
@@ -39,7 +40,7 @@ export function stack(
 export function stackNames(
   frame: Frame,
   runs: readonly (readonly Pile[])[],
-  areas: readonly StackArea[],
+  areas: readonly Named[],
 ): readonly TreeElement[] {
   return areas.flatMap(({ name, style }, at) => {
     const width = (name.length * LETTER_PX * FRAME_WIDTH) / NARROW_PX;

@@ -102,18 +102,11 @@ function unreachable(
   { fault, detail, deadlineMs }: Pick<CommandFault, 'fault' | 'detail'> & { readonly deadlineMs: number },
 ): StoreUnreachable {
   const words = detail === undefined ? '' : `: ${detail}`;
-  switch (fault) {
-    case 'refused':
-      return new StoreUnreachable(`${address} refused ${command}${words}.`);
-    case 'store-slow':
-      return new StoreUnreachable(`${address} did not answer ${command} within ${deadlineMs} ms.`);
-    case 'store-saturated':
-      return new StoreUnreachable(`${address} has too much to do for ${command}: too many commands await its answer.`);
-    case 'node-open':
-      return new StoreUnreachable(
-        `${address} was given up a moment ago, because it did not answer; ${command} was not sent.`,
-      );
-    default:
-      return new StoreUnreachable(`${address} cannot be reached for ${command}${words}.`);
-  }
+  const known: Partial<Record<typeof fault, string>> = {
+    refused: `refused ${command}${words}`,
+    'store-slow': `did not answer ${command} within ${deadlineMs} ms`,
+    'store-saturated': `has too much to do for ${command}: too many commands await its answer`,
+    'node-open': `was given up a moment ago, because it did not answer; ${command} was not sent`,
+  };
+  return new StoreUnreachable(`${address} ${known[fault] ?? `cannot be reached for ${command}${words}`}.`);
 }

@@ -130,7 +130,7 @@ test('a halt ends every drill and refuses new ones until it is lifted', async (t
     assert.equal(harness.control(name).document().overlay, undefined);
   }
   await assert.rejects(harness.start(planOf(), ['auto']), { code: 'halted' });
-  await harness.drills.lift(CALLER);
+  await harness.drills.lift();
   assert.equal((await harness.run(planOf(), ['auto'])).verdict?.kind, 'passed');
 });
 
@@ -230,7 +230,7 @@ test('a halt that another process has just lifted refuses no start', async (t) =
   });
   await other.drills.halt(CALLER);
   await until('the halt', () => harness.control().document().halted !== undefined);
-  await harness.drills.lift(CALLER);
+  await harness.drills.lift();
   assert.notEqual(other.control().document().halted, undefined, 'it has not polled since');
   const { id } = await other.start(planOf());
   await other.drills.abort(id, CALLER);

@@ -1,8 +1,9 @@
 import type { TestContext } from 'node:test';
 import type { Control } from '../../../src/control/control.ts';
 import { createControl } from '../../../src/control/create-control.ts';
+import type { Flush } from '../../../src/operations/flush/create-flush.ts';
 import { createFlush, type FlushOptions } from '../../../src/operations/flush/create-flush.ts';
-import type { Flush, FlushEvent, QueryPages } from '../../../src/operations/flush/flush.ts';
+import type { FlushEvent, QueryPages } from '../../../src/operations/flush/flush.ts';
 import { keyOf, type SearchKey, storedNameOf } from '../../../src/search/key.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createMemoryTier } from '../../../src/stores/memory/memory-tier.ts';

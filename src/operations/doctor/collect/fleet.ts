@@ -35,10 +35,8 @@ export function createFleet(options: {
   readonly controls: readonly Pick<Control, 'state' | 'report' | 'reports'>[];
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly random: () => number;
-  readonly intervalMs?: number;
 }) {
   const { processId, configuration, controls, clock, random } = options;
-  const { intervalMs = INTERVAL_MS } = options;
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
   let closed = false;
@@ -73,7 +71,7 @@ export function createFleet(options: {
   const isLive = (id: string): boolean => {
     const known = seen.get(id);
     const silentMs = known === undefined ? Number.POSITIVE_INFINITY : clock.monotonicMs() - known.atMs;
-    return known !== undefined && known.count !== known.first && silentMs <= MAX_SILENT * intervalMs;
+    return known !== undefined && known.count !== known.first && silentMs <= MAX_SILENT * INTERVAL_MS;
   };
 
   const report = async (): Promise<void> => {
@@ -89,10 +87,10 @@ export function createFleet(options: {
       // A report that cannot be sent is missed once.
       report()
         .catch(() => undefined)
-        .finally(() => schedule(intervalMs * (0.9 + 0.2 * random())));
+        .finally(() => schedule(INTERVAL_MS * (0.9 + 0.2 * random())));
     }, waitMs).unref();
   };
-  schedule(intervalMs * 0.2 * random());
+  schedule(INTERVAL_MS * 0.2 * random());
 
   return {
     /** This process first. Another one is known from its second report on, and until it has been silent for a while. */

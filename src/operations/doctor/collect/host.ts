@@ -3,10 +3,9 @@ import dns from 'node:dns';
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../../runtime.ts';
+import { type Clock, settledWithin } from '../../../runtime.ts';
 import type { ReadHost } from '../doctor.ts';
 import type { DnsFacts, HostFacts, QdiscFacts, ServerFacts } from '../facts.ts';
 import { fieldNumber, median } from '../window.ts';
@@ -137,14 +136,8 @@ export function createNameReader({ clock, lookup = addressesOf }: NameReaderOpti
         (error): DnsFacts => ({ name, addresses: [], problem: codeOf(error) }),
       )
       .finally(() => running.delete(name));
-    const answered = new AbortController();
-    const late = sleep(LOOKUP_LIMIT_MS, undefined, { signal: answered.signal, ref: false }).then(
-      (): DnsFacts => ({ name, addresses: [], problem: `no answer within ${LOOKUP_LIMIT_MS} ms` }),
-      () => looked,
-    );
-    const facts = await Promise.race([looked, late]);
-    answered.abort();
-    return facts;
+    const answered = await settledWithin(looked, LOOKUP_LIMIT_MS);
+    return answered?.value ?? { name, addresses: [], problem: `no answer within ${LOOKUP_LIMIT_MS} ms` };
   };
 
   return async (names: readonly string[]): Promise<readonly DnsFacts[]> => {

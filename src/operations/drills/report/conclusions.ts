@@ -54,15 +54,15 @@ function headroom({ result, preview }: Track): Conclusion {
       : (left.high ?? Number.POSITIVE_INFINITY) <= FULL_ENGINE_HEADROOM
         ? `At the worst moment the engine was asked for all it can do: ${rangeText(left, timesText)}.`
         : `At the worst moment the engine could have done ${rangeText(left, timesText)} what it was asked; before, ${rangeText(before, timesText)}.`;
-  const { meaning, text: measured } = survivalFigures(result).headroomLeft;
-  const predicted = preview?.engine.headroom;
-  return {
-    name: 'Headroom left (H)',
-    meaning,
-    measured,
-    predicted: predicted === undefined ? undefined : `${timesText(predicted)} before`,
-    words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
-  };
+  const factor = preview?.engine.headroom;
+  const predicted = factor === undefined ? undefined : `${timesText(factor)} before`;
+  return { name: 'Headroom left (H)', ...survivalFigure(result, 'headroomLeft', words), predicted };
+}
+
+/** A figure of survival, with its words. */
+function survivalFigure(result: Track['result'], figure: keyof ReturnType<typeof survivalFigures>, words: string) {
+  const { meaning, text: measured } = survivalFigures(result)[figure];
+  return { meaning, measured, words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words };
 }
 
 function survivable(track: Track, plan: Plan): Conclusion {
@@ -75,15 +75,9 @@ function survivable(track: Track, plan: Plan): Conclusion {
     range === undefined
       ? `Too little load to say how much of the cache may be lost at once.${lost}`
       : `By these figures ${rangeText(range, percentText)} of the keys may be lost at once before the engine has more to do than it can.${lost}`;
-  const { meaning, text: measured } = survivalFigures(result).survivable;
-  const predicted = preview?.engine.survivable;
-  return {
-    name: 'Survivable at once (f*)',
-    meaning,
-    measured,
-    predicted: predicted === undefined ? undefined : `${percentText(predicted)} at least`,
-    words: result !== undefined && result.survival === undefined ? OLD_JOURNAL : words,
-  };
+  const share = preview?.engine.survivable;
+  const predicted = share === undefined ? undefined : `${percentText(share)} at least`;
+  return { name: 'Survivable at once (f*)', ...survivalFigure(result, 'survivable', words), predicted };
 }
 
 /** The largest share of the keys that a stage up to this one flushed; undefined for nodes and blackouts. */

@@ -1,5 +1,5 @@
 import { countText, durationText, percentText, perSecondText } from '../../../report/format.ts';
-import { atFloor, type Combine, curve, highest, type PointRun, pilesOf } from '../../../report/plot/curve.ts';
+import { atFloor, type Combine, curve, highest, type PointRun, pilesOf, sum } from '../../../report/plot/curve.ts';
 import { constant, type Panel, plotPanel } from '../../../report/plot/panel.ts';
 import type { Outcome } from '../../../search/outcome.ts';
 import type { Sample } from '../journal.ts';
@@ -215,7 +215,7 @@ const DRAWN_OUTCOMES = [
 /** Searches per second by outcome. */
 function outcomePlot({ track, columnMs }: PlotInput, id: string): Panel {
   const totals = outcomesOf(samplesOf(track));
-  const all = total(totals);
+  const all = sum(totals);
   const areas = DRAWN_OUTCOMES.map((name, i) => {
     const count = totals[i] ?? 0;
     return { name, style: name, figure: count === 0 ? 'none' : `${countText(count)} (${percentText(count / all)})` };
@@ -233,17 +233,13 @@ function outcomePlot({ track, columnMs }: PlotInput, id: string): Panel {
 
 /** A column without any time has no rate. */
 function ratesOf(samples: readonly Sample[]): readonly number[] | undefined {
-  const seconds = total(samples.map(({ figures }) => counted(figures.seconds)));
+  const seconds = sum(samples.map(({ figures }) => counted(figures.seconds)));
   return seconds === 0 ? undefined : outcomesOf(samples).map((count) => count / seconds);
 }
 
 /** The searches of each drawn outcome. */
 function outcomesOf(samples: readonly Sample[]): readonly number[] {
-  return DRAWN_OUTCOMES.map((outcome) => total(samples.map(({ figures }) => counted(figures.outcomes[outcome]))));
-}
-
-function total(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
+  return DRAWN_OUTCOMES.map((outcome) => sum(samples.map(({ figures }) => counted(figures.outcomes[outcome]))));
 }
 
 function counted(value: number | undefined): number {

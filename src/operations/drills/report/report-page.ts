@@ -6,6 +6,7 @@ import {
   reportSection,
   SIGNS,
   said,
+  type TableColumn,
   table,
   type VerdictWords,
   verdictLine,
@@ -111,34 +112,26 @@ function overview(journal: Journal): TreeElement | undefined {
   if (journal.domains.length < 2) return undefined;
   return table<Row>({
     caption: 'Domain by domain',
-    narrow: 'cards',
     columns: [
       { title: 'Domain', cell: ({ at, track }) => h('a', { href: `#domain-${at + 1}` })(said(track.domain)) },
       { title: 'Came to', cell: ({ track }) => reached(journal, track) },
-      {
-        title: 'Headroom left',
-        meaning: MEANINGS.headroom,
-        isNumber: true,
-        cell: ({ track: { result } }) => survivalFigures(result).headroomLeft.text,
-      },
-      {
-        title: 'Amplification',
-        meaning: MEANINGS.amplification,
-        isNumber: true,
-        cell: ({ track: { result } }) => survivalFigures(result).amplification.text,
-      },
-      {
-        title: 'f*',
-        meaning: MEANINGS.survivable,
-        isNumber: true,
-        cell: ({ track: { result } }) => survivalFigures(result).survivable.text,
-      },
+      survivalColumn('Headroom left', MEANINGS.headroom, 'headroomLeft'),
+      survivalColumn('Amplification', MEANINGS.amplification, 'amplification'),
+      survivalColumn('f*', MEANINGS.survivable, 'survivable'),
       { title: 'Longest refill', isNumber: true, cell: ({ track }) => durationText(longestRefillMs(track)) },
       { title: 'Shed, failed', isNumber: true, cell: ({ track }) => countText(refused(track)) },
       { title: 'Guards broken', isNumber: true, cell: ({ track }) => countText(track.marks.filter(isBreak).length) },
     ],
     rows: journal.domains.map((domain, at) => ({ at, track: trackOf(journal, domain) })),
   });
+}
+
+function survivalColumn(
+  title: string,
+  meaning: string,
+  figure: keyof ReturnType<typeof survivalFigures>,
+): TableColumn<Row> {
+  return { title, meaning, isNumber: true, cell: ({ track }) => survivalFigures(track.result)[figure].text };
 }
 
 function reached({ plan }: Journal, track: Track): string {
@@ -212,7 +205,6 @@ function planSection({ plan, domains }: Journal): TreeElement {
     ]),
     table<{ readonly stage: PlanStage; readonly at: number }>({
       caption: 'Stages',
-      narrow: 'cards',
       columns: [
         { title: 'Stage', cell: ({ at }) => said(stageHeading(plan, at)) },
         { title: 'Held for', isNumber: true, cell: ({ stage }) => durationText(stage.holdMs) },

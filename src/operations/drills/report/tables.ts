@@ -82,7 +82,6 @@ function most(some: readonly number[]): number | undefined {
 export function stageTable({ result }: Track, plan: Plan): TreeElement | undefined {
   return table<readonly string[]>({
     caption: 'Stage by stage: hit ratio of its cohort, and what the engine was asked',
-    narrow: 'cards',
     columns: STAGE_COLUMNS.map((title, at) => ({ title, isNumber: at > 0, cell: (row) => row[at] })),
     rows: stageRows(result, plan),
   });
@@ -92,7 +91,6 @@ export function stageTable({ result }: Track, plan: Plan): TreeElement | undefin
 export function conclusionsTable(track: Track, plan: Plan): TreeElement | undefined {
   return table<Conclusion>({
     caption: 'What was learned',
-    narrow: 'cards',
     columns: [
       { title: 'Figure', cell: ({ name, meaning }) => withTooltip(name, meaning) },
       { title: 'Measured', isNumber: true, cell: ({ measured }) => measured },
@@ -111,7 +109,6 @@ export function hypothesisTable(track: Track, plan: Plan): TreeElement | undefin
   };
   return table<TestedGuard>({
     caption: 'The hypothesis: did it hold?',
-    narrow: 'cards',
     columns: [
       { title: 'Never above', cell: ({ guard }) => guardRuleText(guard) },
       { title: 'Before', isNumber: true, cell: (row) => value(row, row.before) },
@@ -156,7 +153,6 @@ export function dryRun({ preview }: Track): TreeElement | undefined {
     h('p')(sentence.join(' ')),
     table<Node>({
       caption: 'Dry run, node by node',
-      narrow: 'cards',
       columns: [
         { title: 'Node', cell: ({ node }) => said(node) },
         { title: 'Keys', isNumber: true, cell: ({ keys, exact }) => `${exact ? '' : '≈ '}${countText(keys)}` },
@@ -189,7 +185,6 @@ export function timeline(journal: Journal): TreeElement {
   const many = journal.domains.length > 1;
   const drawn = table<Mark>({
     caption: 'What happened, and when',
-    narrow: 'cards',
     columns: [
       { title: 'Elapsed', cell: ({ atMs }) => elapsedText(atMs) },
       {

@@ -120,16 +120,8 @@ function hasStages(phase: DrillPhase): boolean {
 }
 
 function nameOf(plan: Plan, phase: DrillPhase, stage: number): string {
-  switch (phase) {
-    case 'stage':
-      return stageName(plan, stage);
-    case 'hold':
-      return 'on hold';
-    case 'baseline':
-    case 'recovery':
-    case 'after':
-      return phase;
-  }
+  if (phase === 'stage') return stageName(plan, stage);
+  return phase === 'hold' ? 'on hold' : phase;
 }
 
 /** The input of every plot. */

@@ -123,19 +123,11 @@ export function formatValue(
   currency: string | undefined = attribute.currency,
 ): string {
   if (typeof value === 'object') return value.map((one) => formatValue(attribute, one, language, currency)).join(', ');
-  switch (attribute.type) {
-    case 'string':
-      return String(value);
-    case 'date':
-      return formatDate(String(value), language);
-    case 'integer':
-    case 'number': {
-      const number = Number(value);
-      if (value === '' || !Number.isFinite(number)) return String(value);
-      if (isMoney(attribute)) return formatMoney(number, language, currency);
-      return LABELS.test(attribute.name) ? String(value) : formatNumber(number, language);
-    }
-  }
+  if (attribute.type === 'date') return formatDate(String(value), language);
+  const number = Number(value);
+  if (attribute.type === 'string' || value === '' || !Number.isFinite(number)) return String(value);
+  if (isMoney(attribute)) return formatMoney(number, language, currency);
+  return LABELS.test(attribute.name) ? String(value) : formatNumber(number, language);
 }
 
 /**

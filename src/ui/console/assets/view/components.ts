@@ -136,7 +136,7 @@ export function scrollTable(
 
 const LOCALE = 'en-GB';
 const CLOCK = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'medium' });
-const MINUTE = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short' });
+export const minuteTime = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short' }).format;
 const DAY = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium', timeStyle: 'medium' });
 
 export function ago(ms: number | undefined) {
@@ -147,10 +147,6 @@ export function ago(ms: number | undefined) {
 
 export function clockTime(atMs: number | undefined) {
   return isTime(atMs) ? CLOCK.format(atMs) : UNKNOWN;
-}
-
-export function minuteTime(atMs: number) {
-  return MINUTE.format(atMs);
 }
 
 export function dayTime(atMs: number | undefined) {

@@ -131,20 +131,17 @@ function durationText({ serverMs, totalMs }: Provenance, language: Language) {
   return [' · ', h('span', { class: 'took' })(onServer === undefined ? inAll : `${onServer}, ${inAll}`)];
 }
 
-function stepsOf({ source, tiers }: Provenance): { at: string; did: string; found: boolean }[] {
+const FAILED = { at: 'engine', did: 'failed', found: false };
+/** The steps after those of the tiers. */
+const LAST_STEPS: Partial<Record<Provenance['source'], readonly (typeof FAILED)[]>> = {
+  engine: [{ at: 'engine', did: 'computed', found: true }],
+  shared: [{ at: 'engine', did: 'shared', found: true }],
+  stale: [{ at: 'engine', did: 'refreshes', found: false }],
+  'stale-after-failure': [FAILED],
+  lifeboat: [FAILED, { at: 'lifeboat', did: 'had', found: true }],
+};
+
+function stepsOf({ source, tiers }: Provenance) {
   const steps = tiers.map(({ tier, did }) => ({ at: tier, did, found: did === 'had' || did === 'had-stale' }));
-  switch (source) {
-    case 'engine':
-      return [...steps, { at: 'engine', did: 'computed', found: true }];
-    case 'shared':
-      return [...steps, { at: 'engine', did: 'shared', found: true }];
-    case 'stale':
-      return [...steps, { at: 'engine', did: 'refreshes', found: false }];
-    case 'stale-after-failure':
-      return [...steps, { at: 'engine', did: 'failed', found: false }];
-    case 'lifeboat':
-      return [...steps, { at: 'engine', did: 'failed', found: false }, { at: 'lifeboat', did: 'had', found: true }];
-    default:
-      return steps;
-  }
+  return [...steps, ...(LAST_STEPS[source] ?? [])];
 }
