@@ -68,7 +68,7 @@ const DIRECTORY = 'data/own';
 const DOMAIN_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 async function initialize(args: ParsedArguments, context: CommandContext): Promise<void> {
-  const { stdout, stderr, signal, storePassword } = context;
+  const { stdout, stderr, storePassword } = context;
   const out = args.text('out') ?? DEFAULT_FILE;
   refuseExisting(out);
   const [wanted] = args.positionals;
@@ -80,29 +80,8 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
     const env = { SERPCACHE_CONFIG: out, STORE_PASSWORD: storePassword };
     return loadSettings({ env, cwd: process.cwd(), readFile: () => text });
   };
-  const draft = { domain: 'draft', from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
-  const settingsWith = (store: ConfigTree): Settings => settingsOf(starterConfig({ ...draft, store }));
-  const take = takerOf(args, context);
-
-  const engine = await take('engine', async (text) => {
-    const asked = engineIn(text);
-    return asked.kind === 'sqlite' ? asked : lookAtEngine(asked, signal);
-  });
-  const index = engine.kind === 'sqlite' ? undefined : engine;
-  if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
-  const store = await take('store', async (text) => {
-    const asked = storeIn(text, storePassword);
-    return asked['kind'] === 'none' ? { tree: asked, text: '' } : lookAtStore(asked, settingsWith, context);
-  });
-  if (store.text !== '') stdout.write(`store      ${store.text}\n`);
   const directory = args.text('into') ?? DIRECTORY;
-  const catalogue = await take('catalogue', async (file) => {
-    if (file === '' || file === 'none') return undefined;
-    const name = wanted ?? nameOf(basename(file).split('.')[0] ?? '');
-    // Checked before a large catalogue is read; the configuration again when it is written.
-    if (index === undefined) refuseExisting(indexFileOf(directory, name));
-    return { file, name, ...(await columnsOf(file, args, context)) };
-  });
+  const { index, store, catalogue } = await lookAtAll(args, context, { settingsOf, directory });
 
   const domain = wanted ?? catalogue?.name ?? (index === undefined ? 'goods' : nameOf(index.index));
   const { attributes, ignored } = attributesFor(domain, index, catalogue);
@@ -113,7 +92,7 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
   const text = starterConfig({
     domain,
     from: isDemo ? 'the demo' : [...(index === undefined ? [] : [index.text]), ...read].join(' and '),
-    store: store.tree,
+    store,
     engine: index?.tree ?? { kind: 'sqlite', directory: isDemo ? 'data' : directory, demo: isDemo || undefined },
     catalogue: catalogue?.catalogue,
     attributes,
@@ -132,9 +111,44 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
     stdout.write(`catalogue  ${countText(documents)} documents indexed in ${indexFileOf(directory, domain)}\n`);
   }
   stdout.write(`written    ${written.join(', ')}: domain ${domain} with ${plural(attributes.length, 'attribute')}\n`);
-  const start = `${out === DEFAULT_FILE ? '' : `SERPCACHE_CONFIG=${quoted(out)} `}npm start`;
-  stdout.write(`${args.has('serve') ? 'next time ' : 'then      '} ${start}\n`);
+  const command = `${out === DEFAULT_FILE ? '' : `SERPCACHE_CONFIG=${quoted(out)} `}npm start`;
+  stdout.write(`${args.has('serve') ? 'next time ' : 'then      '} ${command}\n`);
   if (args.has('serve')) await context.serve?.(out);
+}
+
+interface Target {
+  /** Reads the text of a configuration. */
+  readonly settingsOf: (text: string) => Settings;
+  /** The folder of the index that a catalogue gets. */
+  readonly directory: string;
+}
+
+/** Looks at the engine, the store and the catalogue, one after another, and says what it saw. */
+async function lookAtAll(args: ParsedArguments, context: CommandContext, { settingsOf, directory }: Target) {
+  const { stdout, signal, storePassword } = context;
+  const take = takerOf(args, context);
+  const index = await take('engine', async (text) => {
+    const asked = engineIn(text);
+    return asked.kind === 'sqlite' ? undefined : lookAtEngine(asked, signal);
+  });
+  if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
+
+  const draft = { domain: 'draft', from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
+  const settingsWith = (store: ConfigTree): Settings => settingsOf(starterConfig({ ...draft, store }));
+  const { tree: store, text: seen } = await take('store', async (text) => {
+    const asked = storeIn(text, storePassword);
+    return asked['kind'] === 'none' ? { tree: asked, text: '' } : lookAtStore(asked, settingsWith, context);
+  });
+  if (seen !== '') stdout.write(`store      ${seen}\n`);
+
+  const catalogue = await take('catalogue', async (file) => {
+    if (file === '' || file === 'none') return undefined;
+    const name = args.positionals[0] ?? nameOf(basename(file).split('.')[0] ?? '');
+    // Checked before a large catalogue is read; the configuration again when it is written.
+    if (index === undefined) refuseExisting(indexFileOf(directory, name));
+    return { file, name, ...(await columnsOf(file, args, context)) };
+  });
+  return { index, store, catalogue };
 }
 
 const QUESTIONS = {
