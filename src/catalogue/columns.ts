@@ -10,9 +10,9 @@ export type TextField = (typeof TEXT_FIELDS)[number];
 
 /** Usual names of these columns, best first, so that the columns of an export need no renaming. */
 export const USUAL_NAMES: Readonly<Record<TextField, readonly string[]>> = {
-  id: ['id', 'sku', 'code', 'артикул', 'код'],
-  title: ['title', 'name', 'product name', 'название', 'наименование', 'заголовок'],
-  description: ['description', 'text', 'описание', 'текст'],
+  id: ['id', 'sku', 'code', 'ad id', 'product id', 'артикул', 'код'],
+  title: ['title', 'name', 'product name', 'subject', 'название', 'наименование', 'заголовок'],
+  description: ['description', 'text', 'body', 'описание', 'текст'],
 };
 
 /** Whether a column has a usual name of the id, the title or the description. */
@@ -154,14 +154,12 @@ export function checkHeader(
   }
   const found = createColumns(attributes, map);
   const fields = found.fieldsOf(Object.fromEntries(columns.map((column) => [column, ''])));
-  for (const field of ['id', 'title'] as const) {
-    if (Object.hasOwn(fields, field)) continue;
-    const alone = columns.length === 1 ? '; cells are separated by commas, semicolons, tabs or |' : '';
-    throw new RowFault(
-      `no such column in the header; allowed: ${USUAL_NAMES[field].join(', ')}, or --${field} COLUMN; ${header}${alone}`,
-      field,
-    );
-  }
+  const missing = (['id', 'title'] as const).filter((field) => !Object.hasOwn(fields, field));
+  const [first, second] = missing.map((field) => `${USUAL_NAMES[field].join(', ')}, or --${field} COLUMN`);
+  if (first === undefined) return;
+  const both = second === undefined ? first : `${first}; and for the title ${second}`;
+  const alone = columns.length === 1 ? '; cells are separated by commas, semicolons, tabs or |' : '';
+  throw new RowFault(`no such column in the header; allowed: ${both}; ${header}${alone}`, missing[0]);
 }
 
 const MAX_SHOWN_NAMES = 20;

@@ -196,7 +196,10 @@ function createTally() {
         [values === 0, 'it has no values'],
         [is.nested, 'it holds objects or lists of lists'],
         [is.crowded, `it holds lists of more than ${MAX_LIST_VALUES} values`],
-        [2 * long > values, `most of its texts have more than ${MAX_STRING_LENGTH} characters`],
+        [
+          2 * long > values,
+          `most of its texts have more than ${MAX_STRING_LENGTH} characters; --description names one such column`,
+        ],
       ];
       const unusable = reasons.find(([applies]) => applies)?.[1];
       const counts = { values, distinct: distinct.size, multiple: is.multiple, isLink: is.link };

@@ -87,7 +87,7 @@ export async function lookAtEngine(engine: SearchServer, signal: AbortSignal) {
   }
   const text = `${kind} ${version.split('-')[0]} at ${place}: index ${index} with ${countText(documents)} documents and ${plural(attributes.length, 'attribute')}`;
   const tree: ConfigTree = { kind, host, port, index, idAttribute: seen.idAttribute };
-  return { kind, index, attributes, tree, text };
+  return { ...seen, kind, tree, text };
 }
 
 /** Manticore has a date in its greeting: `29.0.2 d8f3e1a@25112016`. */
@@ -162,6 +162,6 @@ function kindText({ kind }: ConfigTree, masters: number): string {
 
 /** A cache without a limit of its memory is a matter for `serpcache doctor`; here it is said once. */
 function memoryText({ maxmemory = '0', maxmemory_human: human = '', maxmemory_policy: policy = '' }: Fields): string {
-  if (maxmemory === '0') return 'no limit of memory: set maxmemory and maxmemory-policy allkeys-lfu';
-  return `${human} of memory, ${policy === 'noeviction' ? 'noeviction: a cache needs allkeys-lfu' : policy}`;
+  if (maxmemory === '0') return 'no limit of memory: set maxmemory and maxmemory-policy allkeys-lru';
+  return `${human} of memory, ${policy === 'noeviction' ? 'noeviction: a cache needs allkeys-lru' : policy}`;
 }

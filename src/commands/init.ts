@@ -125,13 +125,16 @@ interface Target {
 
 /** Looks at the engine, the store and the catalogue, one after another, and says what it saw. */
 async function lookAtAll(args: ParsedArguments, context: CommandContext, { settingsOf, directory }: Target) {
-  const { stdout, signal, storePassword } = context;
+  const { stdout, stderr, signal, storePassword } = context;
   const take = takerOf(args, context);
   const index = await take('engine', async (text) => {
     const asked = engineIn(text);
     return asked.kind === 'sqlite' ? undefined : lookAtEngine(asked, signal);
   });
-  if (index !== undefined) stdout.write(`engine     ${index.text}\n`);
+  if (index !== undefined) {
+    stdout.write(`engine     ${index.text}\n`);
+    for (const note of index.notes) stderr.write(`note: ${note}\n`);
+  }
 
   const draft = { domain: 'draft', from: '', attributes: [], remarks: [], engine: { kind: 'sqlite' } };
   const settingsWith = (store: ConfigTree): Settings => settingsOf(starterConfig({ ...draft, store }));
@@ -145,7 +148,7 @@ async function lookAtAll(args: ParsedArguments, context: CommandContext, { setti
     if (file === '' || file === 'none') return undefined;
     const name = args.positionals[0] ?? nameOf(basename(file).split('.')[0] ?? '');
     // Checked before a large catalogue is read; the configuration again when it is written.
-    if (index === undefined) refuseExisting(indexFileOf(directory, name));
+    if (index === undefined) refuseExisting(indexFileOf(directory, name), REMOVE_IT);
     return { file, name, ...(await columnsOf(file, args, context)) };
   });
   return { index, store, catalogue };
@@ -250,10 +253,13 @@ function writeNew(file: string, text: string): readonly string[] {
   return [file, schema];
 }
 
-function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new Error(existsAlready(file));
+const START_WITH_IT = 'start with it, or name another file: --out FILE';
+const REMOVE_IT = 'remove this index, or name another folder: --into DIRECTORY';
+
+function refuseExisting(file: string, advice = START_WITH_IT): void {
+  if (existsSync(file)) throw new Error(existsAlready(file, advice));
 }
 
-function existsAlready(file: string): string {
-  return `${file} exists already, and nothing was changed; name others (--out FILE, --into DIRECTORY), or start with it`;
+function existsAlready(file: string, advice = START_WITH_IT): string {
+  return `${file} exists already, and nothing was changed; ${advice}`;
 }

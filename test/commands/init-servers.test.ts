@@ -188,7 +188,7 @@ describe('init over stores', () => {
     assert.match(refused.err, /the password is that of the variable STORE_PASSWORD, the user that of the address/);
     const { code, out, err, domain, text } = await initialize(['--store', address], { storePassword: acl.password });
     assert.equal(code, 0, err);
-    assert.match(out, /one server; 64\.00M of memory, noeviction: a cache needs allkeys-lfu/);
+    assert.match(out, /one server; 64\.00M of memory, noeviction: a cache needs allkeys-lru/);
     assert.ok(domain.store.kind === 'standalone' && domain.store.database === 1 && domain.store.username === 'ana');
     assert.match(text(), /password: "\$\{STORE_PASSWORD\}"/);
     assert.doesNotMatch(text(), /a-password/);

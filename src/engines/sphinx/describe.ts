@@ -1,6 +1,6 @@
 import type { Attribute } from '../../search/domain.ts';
 import { type ConnectionOptions, openConnection } from './connection.ts';
-import { checkIndexName, codesOf } from './rows.ts';
+import { checkAttributeName, checkIndexName, codesOf } from './rows.ts';
 
 /** An index as a server describes it, made by `sphinx-source` or by others. */
 export interface IndexDescription {
@@ -10,6 +10,8 @@ export interface IndexDescription {
   readonly documents: number;
   /** The attributes that a domain can declare, in the order of the index. */
   readonly attributes: readonly Pick<Attribute, 'name' | 'type' | 'multiple'>[];
+  /** Names of attributes that cannot be declared, and letters that searches will not find, each in a sentence. */
+  readonly notes: readonly string[];
   /** Text attributes that a page needs and the index lacks. */
   readonly missing: readonly string[];
   /** The attribute that `sphinx-source` writes for the document's own id; absent in an index made by others. */
@@ -56,13 +58,18 @@ export async function describeIndex(
     checkIndexName(name);
     const columns = (await rowsOf(`DESCRIBE ${name}`)).map(([column, type]) => [column ?? '', type ?? ''] as const);
     const [[documents = ''] = []] = await rowsOf(`SELECT COUNT(*) FROM ${name}`);
+    // A distributed index refuses it.
+    const folded = await rowsOf(`CALL KEYWORDS('ё', '${name}')`).catch(() => []);
     const isString = (wanted: string): boolean =>
       columns.some(([column, type]) => column === wanted && type === 'string');
+    const { attributes, refused } = attributesIn(columns);
+    const keepsYo = folded.some(([, , normalized]) => normalized === 'ё');
     return {
       version: connection.version,
       index: name,
       documents: Number(documents),
-      attributes: attributesIn(columns),
+      attributes,
+      notes: keepsYo ? [...refused, KEEPS_YO] : refused,
       missing: TEXTS.filter((text) => !isString(text)),
       idAttribute: isString(OWN_ID) ? OWN_ID : undefined,
     };
@@ -72,13 +79,26 @@ export async function describeIndex(
   }
 }
 
+const KEEPS_YO =
+  'the index keeps ё, and searches are folded to е: words with ё are not found (charset_table: U+401->U+435, U+451->U+435)';
+
 /** Full-text fields, columns of other types and names with `_` at the beginning are no attributes. */
-function attributesIn(columns: readonly (readonly [name: string, type: string])[]): IndexDescription['attributes'] {
+function attributesIn(columns: readonly (readonly [name: string, type: string])[]) {
   const names = new Set(columns.map(([name]) => name));
-  return columns.flatMap(([name, word]) => {
+  const refused: string[] = [];
+  const attributes = columns.flatMap(([name, word]) => {
     const type = TYPES[word];
-    if (type === undefined || ['id', OWN_ID, ...TEXTS].includes(name) || !/^[a-z][a-z0-9_]{0,30}$/.test(name))
-      return [];
-    return [names.has(codesOf(name)) ? { name, ...type, multiple: true } : { name, ...type }];
+    if (type === undefined || ['id', OWN_ID, ...TEXTS].includes(name) || name.startsWith('_')) return [];
+    try {
+      checkAttributeName(name);
+      if (/^[a-z][a-z0-9_]{0,30}$/.test(name)) {
+        return [names.has(codesOf(name)) ? { name, ...type, multiple: true } : { name, ...type }];
+      }
+      refused.push(`${name}: attributes have lower-case letters, digits and _, 31 at most`);
+    } catch (error) {
+      refused.push(`${name}: ${error instanceof Error ? error.message : error}`);
+    }
+    return [];
   });
+  return { attributes, refused };
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freePorts } from '../../../loadtest/stack/process.ts';
 import { type RunningSearchd, startSearchd } from '../../../loadtest/stack/sphinx.ts';
+import { describeIndex } from '../../../src/engines/sphinx/describe.ts';
 import { createSphinxEngine } from '../../../src/engines/sphinx/engine.ts';
 import type { Filter, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import type { Engine, ResultPage } from '../../../src/search/engine.ts';
@@ -59,6 +60,19 @@ index plain
   path = ${directory}/data/plain
   charset_table = 0..9, A..Z->a..z, a..z, U+410..U+42F->U+430..U+44F, U+430..U+44F, U+401->U+435, U+451->U+435
 }
+source strange
+{
+  type = tsvpipe
+  tsvpipe_command = printf '1\\tЁлка\\t3\\n'
+  tsvpipe_field_string = title
+  tsvpipe_attr_uint = weight
+}
+index strange
+{
+  source = strange
+  path = ${directory}/data/strange
+  charset_table = 0..9, A..Z->a..z, a..z, U+410..U+42F->U+430..U+44F, U+430..U+44F, U+401->U+451, U+451
+}
 searchd
 {
   listen = 127.0.0.1:${port}:mysql41
@@ -96,6 +110,34 @@ eachServer((name, server) => {
       engine.search(ask(text, { domain: 'foreign', ...rest }), AbortSignal.timeout(LIMIT_MS));
     const ids = async (...filters: Filter[]): Promise<string[]> =>
       (await search('кот', { filters })).results.map(({ id }) => id).sort();
+
+    it('is described with the attributes that a domain can declare', async () => {
+      const { index, documents, attributes, notes, missing, idAttribute } = await describeIndex(
+        { host: '127.0.0.1', port: searchd.port },
+        'plain',
+        AbortSignal.timeout(LIMIT_MS),
+      );
+      assert.deepEqual([index, documents, notes, missing, idAttribute], ['plain', 3, [], [], undefined]);
+      const described = attributes.map(({ name, type, multiple }) => `${name} ${type}${multiple ? ' list' : ''}`);
+      assert.deepEqual(described.toSorted(), [
+        'city string',
+        'hits number',
+        'posted date',
+        'price number',
+        'rooms integer',
+        'seen integer list',
+        'sizes integer list',
+      ]);
+    });
+
+    it('is described with a name that searches cannot use, a missing text, and a letter that they fold', async () => {
+      const server = { host: '127.0.0.1', port: searchd.port };
+      const { attributes, notes, missing } = await describeIndex(server, 'strange', AbortSignal.timeout(LIMIT_MS));
+      assert.deepEqual([attributes, missing], [[], ['description']]);
+      assert.equal(notes.length, 2);
+      assert.match(notes[0] ?? '', /^weight: Sphinx keeps the name "weight" for itself/);
+      assert.match(notes[1] ?? '', /keeps ё, and searches are folded to е/);
+    });
 
     it('gives its numeric ids exactly, and its attributes, zero included', async () => {
       const { results } = await search('рыжий');

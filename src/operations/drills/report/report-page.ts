@@ -157,7 +157,7 @@ function isBreak({ kind }: Mark): boolean {
   return kind === 'guard';
 }
 
-/** The section of one domain: plots, conclusions, and the figures of both. */
+/** The section of one domain: conclusions, plots, and the figures of both. */
 function domainSection({ plan, ...journal }: Journal, at: number, columns: number): TreeElement {
   const domain = journal.domains[at] ?? '';
   const track = trackOf({ plan, ...journal }, domain);
@@ -168,11 +168,11 @@ function domainSection({ plan, ...journal }: Journal, at: number, columns: numbe
   return reportSection(
     id,
     journal.domains.length > 1 ? ['Domain ', said(domain)] : 'Result',
+    conclusionsTable(track, plan),
     h('h3')('Over time'),
     plotKey(input, annotations),
     backdrop({ id, x: timeScale(track), ...annotations }),
     mainPlots(input, plan, id).map((panel) => panelFigure(panel, id)),
-    conclusionsTable(track, plan),
     stageTable(track, plan),
     hypothesisTable(track, plan),
     guards.length > 0 && [
