@@ -74,7 +74,9 @@ test('the headline is what the record of flush-survival says', () => {
   assert.deepEqual([searches, calls, most, refused], ['1,200/s', '105/s', '251/s', '3.4 %']);
   assert.match(recovered ?? '', /^34(?:\.\d)? s$/);
   assert.match(english, /1,200 searches a second the engine gets 105 queries a second, and at most 251 /);
-  assert.match(english, /3\.4 % were\s+refused/);
+  assert.match(english, /3\.4 % of the searches were refused/);
+  assert.match(english, /p99 rose from 89 to\s+487 ms/);
+  assert.deepEqual([steady[5], flushed[5]], ['88.7 ms', '487 ms']);
 });
 
 test('the command of the image is the one that `npm run deploy:check` builds with', () => {
