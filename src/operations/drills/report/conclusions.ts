@@ -102,7 +102,7 @@ function amplification({ result, preview }: Track): Conclusion {
     meaning,
     measured,
     predicted: predicted === undefined ? undefined : `${timesText(predicted)} at most`,
-    words: `The engine was asked up to ${perSecondText(peak)}, against ${perSecondText(before)} in the baseline.${told}${most}`,
+    words: `The engine was asked up to ${perSecondText(peak)} over 2 s, against ${perSecondText(before)} in the baseline.${told}${most}`,
   };
 }
 

@@ -37,7 +37,7 @@ export function phaseTable(track: Track, plan: Plan): TreeElement | undefined {
       { title: 'p99, worst', isNumber: true, cell: (one) => durationText(most(values(one, ({ p99Ms }) => p99Ms))) },
       { title: 'Engine, mean', isNumber: true, cell: (one) => perSecondText(meanRate(one)) },
       {
-        title: 'Engine, peak',
+        title: 'Engine, peak of a sample',
         isNumber: true,
         cell: (one) => perSecondText(most(values(one, ({ engineCallsPerSecond }) => engineCallsPerSecond))),
       },

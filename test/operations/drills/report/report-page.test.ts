@@ -117,7 +117,7 @@ test('the conclusions are shown with their figures, beside those of the dry run'
   );
   assert.match(
     text,
-    /Amplification \(A\) 6\.1–6\.5 × 11\.4 × at most The engine was asked up to \d+\/s, against [\d.]+\/s in the baseline\. With nothing cached that would be 6\.1–6\.5 ×/,
+    /Amplification \(A\) 6\.1–6\.5 × 11\.4 × at most The engine was asked up to \d+\/s over 2 s, against [\d.]+\/s in the baseline\. With nothing cached that would be 6\.1–6\.5 ×/,
   );
 });
 
