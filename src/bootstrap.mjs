@@ -8,8 +8,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { constants, homedir, tmpdir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const MIN_NODE = 24;
@@ -57,21 +57,24 @@ async function launchOnOwnNode(file) {
   const env = { ...process.env, PATH: await pathWithOwnNode(cached(OWN_NODE)) };
   const child = spawn('node', ['--enable-source-maps', file, ...process.argv.slice(2)], { stdio: 'inherit', env });
   // A terminal sends its signals to both processes; a supervisor sends them to this one.
-  const passed = process.stdin.isTTY ? ['SIGTERM'] : ['SIGTERM', 'SIGINT', 'SIGHUP'];
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
-    process.on(signal, () => passed.includes(signal) && child.kill(signal));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT']) {
+    process.on(signal, () => (signal === 'SIGTERM' || !process.stdin.isTTY) && child.kill(signal));
   }
   child.once('error', fail);
-  child.once('close', (status) => process.exit(status ?? 1));
+  // As a shell tells the end by a signal.
+  child.once('close', (status, signal) => process.exit(status ?? 128 + constants.signals[signal]));
 }
 
 /** The package may lie where this user cannot write: its Node is installed in the user's cache. */
 function cached(target) {
   const lock = readFileSync(join(target.folder, 'package-lock.json'));
   const name = `node-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`;
-  const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'serpcache', name);
+  const caches = process.env.XDG_CACHE_HOME ?? '';
+  const folder = join(isAbsolute(caches) ? caches : join(homedir(), '.cache'), 'serpcache', name);
   mkdirSync(folder, { recursive: true });
-  for (const file of ['package.json', 'package-lock.json']) copyFileSync(join(target.folder, file), join(folder, file));
+  for (const file of ['package.json', 'package-lock.json']) {
+    if (!existsSync(join(folder, file))) copyFileSync(join(target.folder, file), join(folder, file));
+  }
   return { ...target, folder };
 }
 
@@ -186,7 +189,7 @@ function ended(command, args) {
 
 /**
  * One installation at a time per folder. A listening socket is the lock: the kernel closes it when its owner ends, so
- * a killed installation leaves nothing to clean up.
+ * a killed start leaves no lock. Its npm may still run for a while: the next start then fails, and the one after it works.
  */
 async function exclusively(folder, task) {
   const name = `serpcache-install-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}`;

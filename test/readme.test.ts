@@ -18,14 +18,29 @@ function structureOf(page: string) {
     code: all(/^```[\s\S]*?^```$/gm).map((block) => block.replaceAll(/ *(?:#|→) .*$/gm, '')),
     links: all(/\]\(([^)]+)\)/g).map((link) => link.replace('README.ru.md', 'README.md')),
     pictures: all(/(?:srcset|src)="([^"]+)"/g),
-    // Signs within numbers are of the language, too.
-    rows: all(/^\|.*\|$/gm).map((row) => row.split('|').map((cell) => cell.replaceAll(/\D/g, ''))),
+    rows: all(/^\|.*\|$/gm).map((row) => row.split('|').length),
     paragraphs: page.split(/\n{2,}/).length,
   };
 }
 
 test('README.ru.md has the structure of README.md: headings, code, links, pictures, tables and their figures', () => {
   assert.deepEqual(structureOf(read('README.ru.md')), structureOf(english));
+});
+
+/** Every number of the text, with a point for decimals: they are the same in both languages. */
+function numbersOf(page: string, decimal: string, group: RegExp): readonly string[] {
+  const text = page.replaceAll(/^```[\s\S]*?^```$/gm, '');
+  return Array.from(text.replaceAll(group, '').matchAll(/\d+(?:[.,]\d+)*/g), ([number]) =>
+    number.replaceAll(decimal, '.'),
+  ).toSorted();
+}
+
+test('README.ru.md has the numbers of README.md', () => {
+  const [own, others] = [
+    numbersOf(english, '.', /(?<=\d),(?=\d{3})/g),
+    numbersOf(read('README.ru.md'), ',', /(?<=\d)[ \u00a0](?=\d{3}(?!\d))/g),
+  ];
+  assert.deepEqual(others, own);
 });
 
 test('README.md stays short, and its pictures are there', () => {
@@ -73,6 +88,9 @@ test('the headline is what the record of flush-survival says', () => {
   const [searches, calls, most, recovered, refused] = [steady[2], steady[9], lost[7], lost[5], flushed[8]];
   assert.deepEqual([searches, calls, most, refused], ['1,200/s', '105/s', '251/s', '3.4 %']);
   assert.match(recovered ?? '', /^34(?:\.\d)? s$/);
+  assert.match(english, /34 s after the last stage/);
+  assert.match(steady[7] ?? '', /^91\.\d %$/);
+  assert.match(english, /91 % are hits/);
   assert.match(english, /1,200 searches a second the engine gets 105 queries a second, and at most 251 /);
   assert.match(english, /3\.4 % of the searches were refused/);
   assert.match(english, /p99 rose from 89 to\s+487 ms/);

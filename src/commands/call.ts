@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
-import { CONFIG_VARIABLE } from '../config/document.ts';
+import { CONFIG_VARIABLE, DEFAULT_FILE } from '../config/document.ts';
 import { ConfigError } from '../config/faults.ts';
-import { DEFAULT_FILE } from '../config/load.ts';
 import {
   checkCount,
   didYouMean,
@@ -151,13 +150,23 @@ function entry({ name, usage, summary }: Listed): string {
   return `  ${`serpcache ${name} ${usage}`.trimEnd()}\n      ${summary}\n`;
 }
 
+/** Lines that were pasted together with the answer to an earlier question. */
+const pasted: string[] = [];
+
 /** Asks a question at a terminal and reads one line. */
 export async function askAt(
   terminal: { readonly input: Readable; readonly output: Writable },
   question: string,
   signal: AbortSignal,
 ): Promise<string> {
+  const ready = pasted.shift();
+  if (ready !== undefined) {
+    terminal.output.write(`${question}${ready}\n`);
+    return ready;
+  }
   const lines = createInterface(terminal);
+  // The first line is the answer, which is not told here.
+  lines.on('line', (line) => pasted.push(line));
   // While readline reads a terminal, Ctrl-C reaches readline and not the process. End of input is no answer either.
   const gone = new AbortController();
   lines.once('SIGINT', () => gone.abort(new Error('stopped at the question, nothing was done')));

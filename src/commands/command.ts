@@ -1,5 +1,4 @@
-import { CONFIG_VARIABLE } from '../config/document.ts';
-import { DEFAULT_FILE } from '../config/load.ts';
+import { CONFIG_VARIABLE, DEFAULT_FILE } from '../config/document.ts';
 import type { DomainSettings, Settings } from '../config/settings.ts';
 import type { Clock } from '../runtime.ts';
 import { EXIT, type Option, type ParsedArguments, UsageError } from './arguments.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DEMO_SIZES, demoDocuments } from '../catalogue/demo.ts';
-import { CONFIG_VARIABLE, type Environment } from '../config/document.ts';
-import { configFileOf, loadSettings } from '../config/load.ts';
+import { CONFIG_VARIABLE, DEFAULT_FILE, type Environment } from '../config/document.ts';
+import { loadSettings } from '../config/load.ts';
 import type { Settings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
@@ -24,18 +24,23 @@ interface Named {
 }
 
 /**
- * The settings of the working directory. Where no file is named and no token is set, the admin token is the one in
- * `data/admin-token`, so that the owner of the folder can try drills, flushes and the console at once.
+ * The settings of the working directory: of the file that is named, else of its `serpcache.yaml`, else of the demo. An empty
+ * name is the demo. Where no file is named and no token is set, the admin token is the one in `data/admin-token`, so that the
+ * owner of the folder can try drills, flushes and the console at once.
  * @throws ConfigError
  */
 export function settingsOf(given: Environment, { named = given[CONFIG_VARIABLE], makesToken = false }: Named = {}) {
-  const from = { env: { ...given, [CONFIG_VARIABLE]: named }, cwd: process.cwd() };
-  const [settings, config] = [loadSettings(from), configFileOf(from)];
+  const cwd = process.cwd();
+  // A link that leads nowhere counts: its fault is better than another configuration.
+  const isHere = lstatSync(DEFAULT_FILE, { throwIfNoEntry: false }) !== undefined;
+  const config = named ?? (isHere ? DEFAULT_FILE : '');
+  const env = { ...given, [CONFIG_VARIABLE]: config };
+  const settings = loadSettings({ env, cwd });
   const { token, host } = settings.admin;
   if (named || token !== undefined || !isLoopback(host)) return { settings, config };
   const own = tokenIn(TOKEN_FILE, makesToken);
   if (own === undefined) return { settings, config };
-  return { settings: { ...settings, admin: { ...settings.admin, token: own } }, config, tokenFile: TOKEN_FILE };
+  return { settings: loadSettings({ env: { ...env, ADMIN_TOKEN: own }, cwd }), config, tokenFile: TOKEN_FILE };
 }
 
 /** Only its owner can read the file. Undefined where there is none, and none can be made. */
@@ -43,9 +48,20 @@ function tokenIn(file: string, isMade: boolean): string | undefined {
   try {
     if (isMade && !existsSync(file)) {
       mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, randomBytes(24).toString('base64url'), { mode: 0o600, flag: 'wx' });
+      // Whole or not at all, and the first of two starts makes it.
+      const whole = `${file}.${process.pid}`;
+      writeFileSync(whole, randomBytes(24).toString('base64url'), { mode: 0o600 });
+      try {
+        linkSync(whole, file);
+      } finally {
+        rmSync(whole);
+      }
     }
-    return readFileSync(file, 'utf8').trim();
+  } catch {
+    // Another start made it, or none can.
+  }
+  try {
+    return readFileSync(file, 'utf8').trim() || undefined;
   } catch {
     return undefined;
   }

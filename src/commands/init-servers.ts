@@ -24,6 +24,7 @@ const ADDRESS = /^([a-z]+):\/\/(?:([^@/]*)@)?([^@/]+)(?:\/([^/]*))?$/;
 /** @throws UsageError for anything but `embedded` and the address of a search server */
 export function engineIn(text: string): AskedEngine {
   if (text === '' || text === 'embedded') return { kind: 'sqlite' };
+  refusePassword(text);
   const [, kind, user, place = '', index = ''] = ADDRESS.exec(text) ?? [];
   const at = parseHostPort(withPort(place, 9306));
   if ((kind !== 'sphinx' && kind !== 'manticore') || user !== undefined || at === undefined) {
@@ -38,10 +39,8 @@ export function engineIn(text: string): AskedEngine {
 export function storeIn(text: string, password: string | undefined): ConfigTree {
   if (text === '' || text === 'none') return { kind: 'none' };
   if (text.startsWith('unix:') && parseAddress(text) !== undefined) return { kind: 'standalone', nodes: [text] };
+  refusePassword(text);
   const [, scheme = '', user, places = '', rest = ''] = ADDRESS.exec(text) ?? [];
-  if (user?.includes(':')) {
-    throw new UsageError('a password in an address is seen by everybody on this machine: set STORE_PASSWORD instead');
-  }
   const isSentinel = scheme === 'sentinel';
   const nodes = places.split(',').map((place) => withPort(place, isSentinel ? 26_379 : 6379));
   const isPlaced = nodes.every((node) => parseHostPort(node) !== undefined);
@@ -51,11 +50,18 @@ export function storeIn(text: string, password: string | undefined): ConfigTree 
     tls: ['rediss', 'valkeys'].includes(scheme) ? {} : undefined,
   };
   if (isSentinel && isPlaced && rest !== '') return { kind: 'sentinel', sentinels: nodes, master: rest, ...access };
-  if (/^(?:redis|valkey)s?$/.test(scheme) && isPlaced && /^\d*$/.test(rest)) {
+  if (/^(?:redis|valkey)s?$/.test(scheme) && isPlaced && /^\d{0,4}$/.test(rest)) {
     return { kind: 'standalone', nodes, database: Number(rest) || undefined, ...access };
   }
   throw new UsageError(
     `the store takes redis://user@host:6379, rediss://… over TLS, sentinel://host:26379/master, unix:/path or none, not "${text}"`,
+  );
+}
+
+function refusePassword(text: string): void {
+  if (!/^[a-z]+:\/\/[^@]*:.*@/.test(text)) return;
+  throw new UsageError(
+    'a password in an address is seen by everybody on this machine; the one of a store is taken from STORE_PASSWORD',
   );
 }
 
@@ -121,7 +127,16 @@ export async function lookAtStore(
   const single = asked['kind'] === 'standalone' ? { ...asked, nodes: nodes.slice(0, 1) } : asked;
   const { address, info } = await open(single, async (probe) => {
     const [first = ''] = nodes.length > 0 ? nodes : await mastersOf(probe);
-    return { address: first, info: await infoOf(probe, first) };
+    const told = await infoOf(probe, first);
+    if (told['redis_mode'] === 'sentinel') throw storeError(`${first} is a sentinel: say sentinel://${first}/MASTER`);
+    if (told['role'] === 'slave' && told['cluster_enabled'] !== '1') {
+      throw storeError(`${first} is a replica: give its master, ${told['master_host']}:${told['master_port']}`);
+    }
+    // It tells whether the database is there; a cluster has one.
+    const keys = await probe.ask(first, ['DBSIZE']);
+    if (told['cluster_enabled'] !== '1' && keys.kind === 'refused' && keys.detail.startsWith('database'))
+      throw storeError(`${first}: ${keys.detail}`);
+    return { address: first, info: told };
   });
   const isCluster = info['cluster_enabled'] === '1';
   if (isCluster && asked['database'] !== undefined) {
@@ -130,7 +145,17 @@ export async function lookAtStore(
   if (!isCluster && nodes.length > 1) throw storeError(`${address} is of no cluster: give one address`);
   const { database: _, ...withoutDatabase } = asked;
   const tree: ConfigTree = isCluster ? { ...withoutDatabase, kind: 'cluster' } : asked;
-  const masters = isCluster ? (await open(tree, mastersOf)).length : 1;
+  const masters = isCluster
+    ? await open(tree, async (probe) => {
+        const state = await probe.ask(address, ['CLUSTER', 'INFO']);
+        if (state.kind === 'reply' && !/^cluster_state:ok/m.test(String(state.reply))) {
+          throw storeError(
+            `${address} is of a cluster that serves nothing now (CLUSTER INFO: cluster_state is not ok)`,
+          );
+        }
+        return (await mastersOf(probe)).length;
+      })
+    : 1;
   return { tree, text: `${serverText(info)} at ${address}, ${kindText(tree, masters)}; ${memoryText(info)}` };
 }
 

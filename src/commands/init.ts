@@ -1,8 +1,9 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, lstatSync, openSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve as resolvePath } from 'node:path';
 import { nameOfColumn, shownNames } from '../catalogue/columns.ts';
 import { DEMO_DOMAINS } from '../catalogue/demo.ts';
-import { DEFAULT_FILE, loadSettings } from '../config/load.ts';
+import { DEFAULT_FILE } from '../config/document.ts';
+import { loadSettings } from '../config/load.ts';
 import { configSchema } from '../config/reference.ts';
 import type { Settings } from '../config/settings.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
@@ -65,6 +66,8 @@ export const init: Command = {
 
 /** A domain may have the name of a demo domain: this folder keeps their indexes apart. */
 const DIRECTORY = 'data/own';
+/** The domain of the demo that needs no name. */
+const DEMO = 'goods';
 const DOMAIN_NAME = /^[a-z][a-z0-9-]{0,30}$/;
 
 async function initialize(args: ParsedArguments, context: CommandContext): Promise<void> {
@@ -83,7 +86,7 @@ async function initialize(args: ParsedArguments, context: CommandContext): Promi
   const directory = args.text('into') ?? DIRECTORY;
   const { index, store, catalogue } = await lookAtAll(args, context, { settingsOf, directory });
 
-  const domain = wanted ?? catalogue?.name ?? (index === undefined ? 'goods' : nameOf(index.index));
+  const domain = wanted ?? catalogue?.name ?? (index === undefined ? DEMO : nameOf(index.index));
   const { attributes, ignored } = attributesFor(domain, index, catalogue);
   for (const [column, why] of ignored) stderr.write(`column ${shownNames([column])} is left out: ${why}\n`);
   for (const { name, comment } of attributes) if (comment !== undefined) stderr.write(`note: ${name}: ${comment}\n`);
@@ -145,7 +148,10 @@ async function lookAtAll(args: ParsedArguments, context: CommandContext, { setti
   if (seen !== '') stdout.write(`store      ${seen}\n`);
 
   const catalogue = await take('catalogue', async (file) => {
-    if (file === '' || file === 'none') return undefined;
+    if (file === '' || file === 'none') {
+      if (index === undefined) demoOf(args.positionals[0] ?? DEMO);
+      return undefined;
+    }
     const name = args.positionals[0] ?? nameOf(basename(file).split('.')[0] ?? '');
     // Checked before a large catalogue is read; the configuration again when it is written.
     if (index === undefined) refuseExisting(indexFileOf(directory, name), REMOVE_IT);
@@ -214,24 +220,27 @@ function attributesFor(
   columns: Columns | undefined,
 ): Pick<Columns, 'attributes' | 'ignored'> {
   if (index === undefined && columns !== undefined) return columns;
-  const demo = DEMO_DOMAINS.find(({ name }) => name === domain);
-  const declared = index ?? demo;
-  if (declared === undefined) {
-    const names = DEMO_DOMAINS.map(({ name }) => name).join(', ');
-    throw new UsageError(
-      `without a catalogue the embedded engine has the domains of the demo: ${names}; not ${domain}`,
-    );
-  }
-  const own = attributesOfIndex(declared.attributes);
+  const declared = index?.attributes ?? demoOf(domain).attributes;
+  const own = attributesOfIndex(declared);
   const known = new Set(own.map(({ name }) => name));
+  const reserved = declared.filter(({ name }) => !known.has(name));
   const others = (columns?.attributes ?? []).filter(({ name }) => !known.has(name));
   return {
     attributes: own.map((one) => columns?.attributes.find(({ name }) => name === one.name) ?? one),
     ignored: [
       ...(columns?.ignored ?? []),
+      ...reserved.map(({ name }) => [name, `"${name}" is reserved in searches, or one of too many`] as const),
       ...others.map(({ name }) => [name, 'the index has no such attribute'] as const),
     ],
   };
+}
+
+/** @throws UsageError for the name of another domain */
+function demoOf(name: string): (typeof DEMO_DOMAINS)[number] {
+  const found = DEMO_DOMAINS.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  const names = DEMO_DOMAINS.map((each) => each.name).join(', ');
+  throw new UsageError(`without a catalogue the embedded engine has the domains of the demo: ${names}; not ${name}`);
 }
 
 /** A domain name made from a name of something else. */
@@ -239,18 +248,34 @@ function nameOf(text: string): string {
   return nameOfColumn(text).replaceAll('_', '-') || 'catalogue';
 }
 
-/** Writes the configuration, and the schema that editors read where there is none. @returns the files that it made */
+/**
+ * Writes the configuration, and beside it the schema that editors read, where there is none.
+ * @returns the files that it made. @throws when one cannot be written whole; then none is left
+ */
 function writeNew(file: string, text: string): readonly string[] {
+  const made: string[] = [];
+  const make = (path: string, content: string): void => {
+    const descriptor = openSync(path, 'wx');
+    made.push(path);
+    try {
+      writeFileSync(descriptor, content);
+    } finally {
+      closeSync(descriptor);
+    }
+  };
   try {
-    writeFileSync(file, text, { flag: 'wx' });
+    make(file, text);
+    const schema = join(dirname(file), SCHEMA_FILE);
+    if (lstatSync(schema, { throwIfNoEntry: false }) === undefined) make(schema, `${JSON.stringify(configSchema())}\n`);
+    return made;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    throw new Error(existsAlready(file), { cause: error });
+    for (const path of made) rmSync(path);
+    const isThere = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    const message = isThere
+      ? existsAlready(file)
+      : `${file} cannot be written: ${messageOf(error)}; nothing was written`;
+    throw new Error(message, { cause: error });
   }
-  const schema = join(dirname(file), SCHEMA_FILE);
-  if (existsSync(schema)) return [file];
-  writeFileSync(schema, `${JSON.stringify(configSchema())}\n`);
-  return [file, schema];
 }
 
 const START_WITH_IT = 'start with it, or name another file: --out FILE';

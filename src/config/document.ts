@@ -148,6 +148,8 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The variable that names the YAML file. Every other variable is declared in the schema. */
 export const CONFIG_VARIABLE = 'SERPCACHE_CONFIG';
+/** Read from the working directory by the programs, where nothing names another file. */
+export const DEFAULT_FILE = 'serpcache.yaml';
 
 interface ConfigVariable {
   readonly name: string;

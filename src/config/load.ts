@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve as resolvePath } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { resolve as resolvePath } from 'node:path';
 import { DEMO_DOMAINS } from '../catalogue/demo.ts';
 import { type Fault, formatPath, MISSING, showValue } from '../schema/faults.ts';
 import { readTree } from '../schema/read.ts';
@@ -28,20 +28,12 @@ interface LoadOptions {
   readonly readFile?: ReadFile;
 }
 
-/** Read from the working directory where `SERPCACHE_CONFIG` names no file. */
-export const DEFAULT_FILE = 'serpcache.yaml';
-
-/** The file of the configuration, as it was named; empty for the demo. */
-export function configFileOf({ env, cwd }: Pick<LoadOptions, 'env' | 'cwd'>): string {
-  return env[CONFIG_VARIABLE] || (existsSync(join(cwd, DEFAULT_FILE)) ? DEFAULT_FILE : '');
-}
-
 /**
- * Reads the file named by `SERPCACHE_CONFIG`, else `serpcache.yaml`, applies the variables of the environment, and fills in defaults.
+ * Reads the file named by `SERPCACHE_CONFIG`, applies the variables of the environment, and fills in defaults.
  * @throws ConfigError with all faults.
  */
 export function loadSettings({ env, cwd, readFile = (path) => readFileSync(path, 'utf8') }: LoadOptions): Settings {
-  const file = configFileOf({ env, cwd });
+  const file = env[CONFIG_VARIABLE] ?? '';
   const document = file === '' ? NOTHING : openDocument(file, cwd, readFile);
   const source = file === '' ? 'environment' : file;
 

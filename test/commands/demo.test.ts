@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { settingsOf } from '../../src/commands/demo.ts';
@@ -22,7 +22,7 @@ test('a trial has a token in a file of its owner, made by the service and found 
   assert.deepEqual([made.tokenFile, made.config], [TOKEN_FILE, '']);
   assert.equal(readFileSync(TOKEN_FILE, 'utf8'), token);
   assert.equal(statSync(TOKEN_FILE).mode & 0o777, 0o600);
-  const again = [settingsOf({}), settingsOf({}, { makesToken: true }), settingsOf({ SERPCACHE_CONFIG: '' })];
+  const again = [settingsOf({}), settingsOf({}, { makesToken: true }), settingsOf({}, { named: '' })];
   for (const { settings } of again) assert.equal(settings.admin.token, token);
   writeFileSync('serpcache.yaml', OWN);
   const own = settingsOf({}, { makesToken: true });
@@ -62,9 +62,23 @@ test('serpcache.yaml of the folder is the configuration, unless another file is 
     return [config, settings.domains[0]?.name];
   };
   assert.deepEqual(first({}), ['serpcache.yaml', 'shop']);
-  assert.deepEqual(first({ SERPCACHE_CONFIG: '' }), ['serpcache.yaml', 'shop']);
+  assert.deepEqual(first({ SERPCACHE_CONFIG: '' }), ['', 'goods']);
   assert.deepEqual(first({ SERPCACHE_CONFIG: 'other.yaml' }), ['other.yaml', 'other']);
   assert.deepEqual(first({ SERPCACHE_CONFIG: 'serpcache.yaml' }, 'other.yaml'), ['other.yaml', 'other']);
+});
+
+test('a token file that is empty is none, and one that is too weak is refused', () => {
+  const { tokenFile } = settingsOf({}, { makesToken: true });
+  assert.equal(tokenFile, TOKEN_FILE);
+  writeFileSync(TOKEN_FILE, '\n');
+  assert.deepEqual(settingsOf({}).tokenFile, undefined);
+  writeFileSync(TOKEN_FILE, 'short');
+  assert.throws(() => settingsOf({}), /ADMIN_TOKEN: .*20 to 512/s);
+});
+
+test('a link serpcache.yaml that leads nowhere is a fault, and not the demo', () => {
+  symlinkSync('/nowhere', 'serpcache.yaml');
+  assert.throws(() => settingsOf({}), /serpcache\.yaml.*ENOENT/s);
 });
 
 test('in a clone the commands in texts for people are those of npm', () => {

@@ -194,6 +194,19 @@ describe('init over stores', () => {
     assert.doesNotMatch(text(), /a-password/);
   });
 
+  test('a replica, a sentinel and a database that is not there are refused', async () => {
+    const stack = watched as Awaited<ReturnType<typeof startSentinel>>;
+    for (const [address, said] of [
+      [stack.nodes[1]?.address, `is a replica: give its master, ${stack.nodes[0].address}`],
+      [stack.sentinels[0]?.address, 'is a sentinel: say sentinel://'],
+      [`${stack.nodes[0].address}/77`, 'database 77: '],
+    ] as const) {
+      const { code, err, files } = await initialize(['--store', `redis://${address}`]);
+      assert.deepEqual([code, files], [3, []], err);
+      assert.ok(err.includes(said) && err.includes('nothing was written'), err);
+    }
+  });
+
   test('two servers that are no cluster are refused', async () => {
     const nodes = pluck(watched?.nodes ?? [], 'address').join(',');
     const { code, err } = await initialize(['--store', `redis://${nodes}`]);

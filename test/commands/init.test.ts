@@ -127,6 +127,13 @@ test('an existing file is never overwritten', async () => {
   assert.equal(readFileSync(path('mine.yaml'), 'utf8'), 'mine');
 });
 
+test('a folder that is not there is told, and nothing is written', async () => {
+  const { code, err } = await initialize('shop', path('shop.csv'), ['--out', path('no-such-folder', 'own.yaml')]);
+  assert.equal(code, 3);
+  assert.match(err, /own\.yaml cannot be written: ENOENT.*; nothing was written/);
+  assert.ok(!existsSync(path('no-such-folder')));
+});
+
 test('a file that appears while the catalogue is read is not overwritten either', async () => {
   // A dangling link does not exist for the first check, and exists for the write.
   symlinkSync(path('elsewhere.yaml'), path('link.yaml'));
@@ -185,7 +192,9 @@ test('wrong arguments are refused before a file is read or written', async () =>
     [['init', '--catalogue', 'no-such.csv', '--preset', 'ebay'], /--preset takes google, yml, shopify.*not "ebay"/],
     [['init', '--engine', 'mysql://127.0.0.1/goods'], /the engine takes sphinx:\/\/host:9306\/index.*not "mysql:/],
     [['init', '--store', 'http://127.0.0.1'], /the store takes redis:\/\/user@host:6379.*not "http:/],
-    [['init', '--store', 'redis://ana:secret@127.0.0.1'], /seen by everybody on this machine: set STORE_PASSWORD/],
+    [['init', '--store', 'redis://ana:sec@ret@127.0.0.1'], /the one of a store is taken from STORE_PASSWORD/],
+    [['init', '--engine', 'sphinx://ana:secret@127.0.0.1'], /a password in an address is seen by everybody/],
+    [['init', '--store', 'redis://ana:secret@127.0.0.1'], /seen by everybody on this machine; .*STORE_PASSWORD/],
     [['init', 'shop', '--store', 'none'], /has the domains of the demo: goods, auto, realty, jobs; not shop/],
     [['init'], /no terminal for its questions: give --engine, --store or --catalogue/],
     [['index', 'goods'], /an argument is missing/],

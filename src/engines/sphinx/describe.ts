@@ -49,11 +49,17 @@ export async function describeIndex(
   const timer = setTimeout(connection.destroy, deadlineMs);
   try {
     const rowsOf = async (sql: string) => (await connection.send(sql))[0] ?? [];
-    const indexes = (await rowsOf('SHOW TABLES')).map(([name]) => name ?? '');
+    const tables = await rowsOf('SHOW TABLES');
+    const indexes = tables.map(([name]) => name ?? '');
     const [name = '', another] = index === undefined ? indexes : [index];
     if (another !== undefined || !indexes.includes(name)) {
       const wanted = index === undefined ? 'name one of its indexes' : `it has no index "${index}"`;
       throw new Error(`${wanted}: ${indexes.join(', ') || 'it has none'}`);
+    }
+    if (tables.some(([table, type]) => table === name && type === 'distributed')) {
+      throw new Error(
+        `${name} is distributed, and its parts have the columns: name a part, and write ${name} into the file`,
+      );
     }
     checkIndexName(name);
     const columns = (await rowsOf(`DESCRIBE ${name}`)).map(([column, type]) => [column ?? '', type ?? ''] as const);
@@ -88,7 +94,11 @@ function attributesIn(columns: readonly (readonly [name: string, type: string])[
   const refused: string[] = [];
   const attributes = columns.flatMap(([name, word]) => {
     const type = TYPES[word];
-    if (type === undefined || ['id', OWN_ID, ...TEXTS].includes(name) || name.startsWith('_')) return [];
+    if (['id', OWN_ID, ...TEXTS].includes(name) || name.startsWith('_') || word === 'field') return [];
+    if (type === undefined) {
+      refused.push(`${name}: attributes of type ${word} are not read`);
+      return [];
+    }
     try {
       checkAttributeName(name);
       if (/^[a-z][a-z0-9_]{0,30}$/.test(name)) {

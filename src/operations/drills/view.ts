@@ -241,7 +241,15 @@ export function survivalFigures(result: DomainResult | undefined) {
   };
 }
 
-export const STAGE_COLUMNS = ['Stage', 'Before', 'Lowest', 'At its end', 'Control then', 'Refilled in', 'Engine, 2 s peak'];
+export const STAGE_COLUMNS = [
+  'Stage',
+  'Before',
+  'Lowest',
+  'At its end',
+  'Control then',
+  'Refilled in',
+  'Engine, 2 s peak',
+];
 
 /**
  * The result of each stage, in `STAGE_COLUMNS`: hit ratio of its cohort and of the control cohort, and the load of the
