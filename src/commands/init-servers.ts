@@ -2,7 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import { describeIndex, type IndexDescription } from '../engines/sphinx/describe.ts';
 import type { StoreProbe } from '../operations/doctor/doctor.ts';
 import { countText } from '../report/format.ts';
-import { parseAddress, parseHostPort } from '../schema/units.ts';
+import { formatHostPort, parseAddress, parseHostPort } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
 import { messageOf, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
@@ -74,7 +74,7 @@ const NOTHING_WRITTEN = 'nothing was written';
 /** The index of a search server, and a sentence about both. @throws when it does not answer, or its index cannot be served */
 export async function lookAtEngine(engine: SearchServer, signal: AbortSignal) {
   const { kind, host, port } = engine;
-  const place = `${host}:${port}`;
+  const place = formatHostPort({ host, port });
   const seen = await describeIndex(engine, engine.index, signal).catch((error: unknown) => {
     throw new Error(`the engine at ${place}: ${messageOf(error)}; ${NOTHING_WRITTEN}`);
   });
