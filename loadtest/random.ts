@@ -1,5 +1,3 @@
-import { seededRandom } from '../src/runtime.ts';
-
 /**
  * Seeded randomness in 32-bit integer arithmetic only: the same seed gives the same numbers on every machine, which
  * Math.pow, Math.log and locale-aware functions do not promise.
@@ -38,6 +36,17 @@ export function createRandom(seed: number): Random {
       }
       return pick(list);
     },
+  };
+}
+
+/** A seeded generator of [0, 1), mulberry32, whose state of one word makes a generator cheap. */
+export function seededRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
 

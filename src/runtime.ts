@@ -103,17 +103,6 @@ export function createBoundedMap<V>(maxEntries: number) {
   };
 }
 
-/** A seeded generator of [0, 1), for tests and load tests: mulberry32, whose state of one word makes a generator cheap. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Ends the connection whose bytes a library reads. */
 type EndConnection = (fault: unknown) => void;
 

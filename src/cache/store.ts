@@ -139,7 +139,6 @@ export type StoreEvent =
        * reports of its processes. `content`: counting and erasing. `counters`: popularity.
        */
       readonly operation: 'read' | 'write' | 'lease' | 'fleet' | 'control' | 'content' | 'counters';
-      readonly node: string;
       /** `answered`: any answer to an operation other than `read` and `write`. */
       readonly result: 'value' | 'absent' | 'stored' | 'answered' | StoreFault | 'refused';
       readonly durationMs: number;
@@ -147,12 +146,11 @@ export type StoreEvent =
   | {
       readonly kind: 'pipeline';
       readonly type: 'read' | 'write';
-      readonly node: string;
       readonly size: number;
       readonly failed: number;
       readonly durationMs: number;
     }
-  | { readonly kind: 'late'; readonly node: string; readonly hit: boolean; readonly durationMs: number }
+  | { readonly kind: 'late'; readonly hit: boolean }
   | { readonly kind: 'breaker'; readonly node: string; readonly state: StoreNode['breaker'] }
   | {
       readonly kind: 'connection';

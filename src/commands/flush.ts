@@ -9,6 +9,7 @@ import {
   durationText,
   percentText,
   perSecondText,
+  plural,
   timesText,
   utcText,
 } from '../report/format.ts';
@@ -16,7 +17,7 @@ import { sleep } from './admin-client.ts';
 import { didYouMean, UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
 import { type OperatorContext, operatorCommand } from './operator-command.ts';
-import { columns, createProgress, indented, plural } from './terminal.ts';
+import { columns, createProgress, indented } from './terminal.ts';
 
 /** Flushes a domain permanently. A flush that can be taken back is a drill. */
 export const flush: Command = operatorCommand({

@@ -15,8 +15,8 @@ import {
   SIDE_ROWS,
   shadowVerdict,
 } from '../operations/shadow/view.ts';
-import { countText, durationText, percentText, timesText, utcText } from '../report/format.ts';
-import { columns, indented, plural } from './terminal.ts';
+import { countText, durationText, percentText, plural, timesText, utcText } from '../report/format.ts';
+import { columns, indented } from './terminal.ts';
 
 export function shadowVerdictText({ kind, why }: Pick<ShadowVerdict, 'kind' | 'why'>): string {
   return `${shadowVerdict(kind).word}: ${why}`;

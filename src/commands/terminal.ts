@@ -2,6 +2,8 @@ import { isatty } from 'node:tty';
 import { countText, durationText, GAP } from '../report/format.ts';
 import type { Clock } from '../runtime.ts';
 
+export { plural } from '../report/format.ts';
+
 /** A stream for progress and remarks: standard error, or the output of a test. */
 export interface ProgressOutput {
   readonly write: (text: string) => unknown;
@@ -118,10 +120,6 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
 function bar(share: number): string {
   const filled = Math.round(share * BAR_WIDTH);
   return '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled);
-}
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
 /** Rows as text in columns, each as wide as its widest cell. Columns of numbers are aligned to the right. */

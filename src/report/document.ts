@@ -161,11 +161,6 @@ export function pageStyle(): string {
   return onScreenAndPaper((side) => variables('', { ...TEXT, ...GROUND, ...PAGE_INKS }, side));
 }
 
-/** The light palette only, for drawings with their own background. */
-export function lightStyle(): string {
-  return [`:root{color-scheme:light;${drawnVariables('light')}}`, ...drawnStyle()].join('\n');
-}
-
 /** Light, dark if the reader prefers it, and light on paper. */
 function onScreenAndPaper(inks: (side: keyof Ink) => string): string {
   return [
@@ -175,7 +170,7 @@ function onScreenAndPaper(inks: (side: keyof Ink) => string): string {
   ].join('\n');
 }
 
-function drawnStyle(): readonly string[] {
+export function drawnStyle(): readonly string[] {
   return [
     ...Object.keys(AREA_INKS).map(
       (name) => `.area.${name}{fill:var(--area-${name})}.name.on-${name}{fill:var(--on-${name})}`,
@@ -184,7 +179,7 @@ function drawnStyle(): readonly string[] {
   ];
 }
 
-function drawnVariables(side: keyof Ink): string {
+export function drawnVariables(side: keyof Ink): string {
   const on = Object.entries(AREA_INKS).map(([name, ink]) => `--on-${name}:${readableOn(ink[side])};`);
   const own = variables('', { ...TEXT, ...GROUND }, side);
   return `${own}${variables('area-', AREA_INKS, side)}${variables('line-', LINE_INKS, side)}${on.join('')}`;

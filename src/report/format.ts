@@ -13,6 +13,11 @@ const HUGE = 1e12;
 /** `1,234` */
 export const countText = shown((value) => grouped(value, 0));
 
+/** `1 page`, `1,234 pages` */
+export function plural(count: number | undefined, one: string, many = `${one}s`): string {
+  return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
 /** `1,234`, `12.3`, `0.53`: for values whose unit is in a title or in the sentence. */
 export const amountText = shown(significant);
 

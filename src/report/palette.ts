@@ -1,10 +1,7 @@
 /** A colour for a light background and one for a dark background. */
-export interface Ink {
-  readonly light: string;
-  readonly dark: string;
-}
+export type Ink = ReturnType<typeof ink>;
 
-const ink = (light: string, dark: string): Ink => ({ light, dark });
+const ink = (light: string, dark: string) => ({ light, dark });
 
 /** Text: contrast of at least 4.5 : 1 on both backgrounds, the page's and the raised one. */
 export const TEXT = {

@@ -84,13 +84,6 @@ type ReadRecord<R> =
   /** `why`: in words for people, bounded. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** A file that has the name of a record and is none. */
-interface UnreadableRecord {
-  readonly id: string;
-  readonly where: string;
-  readonly why: string;
-}
-
 /** Records kept beyond the end of the process. */
 export type RecordArchive<R extends ArchivedRecord> = ReturnType<typeof createRecordArchive<R>>;
 
@@ -198,9 +191,9 @@ export function createRecordArchive<R extends ArchivedRecord>(options: RecordArc
       return writing;
     },
     /** Records without samples, newest first, and files that are not valid records. */
-    heads: async (): Promise<{ readonly records: readonly R[]; readonly unreadable: readonly UnreadableRecord[] }> => {
+    heads: async () => {
       const kept: R[] = [];
-      const unreadable: UnreadableRecord[] = [];
+      const unreadable: { readonly id: string; readonly where: string; readonly why: string }[] = [];
       if (directory !== undefined) {
         for (const id of (await idsIn(directory)).slice(0, keep)) {
           const read = await headOf(directory, id);

@@ -4,16 +4,6 @@ import { type ConcurrencyLimiterOptions, createConcurrencyLimiter } from './conc
 import { type BreakerState, createBreaker, createLoadBalancer, createRetryBudget } from './endpoints.ts';
 import { type GuardEvent, type GuardParts, guardWith } from './guard.ts';
 
-interface GuardLevels {
-  /** Number of running calls, and of searches that wait for a slot. */
-  readonly inFlight: number;
-  readonly queued: number;
-  /** The current limit, and its maximum in this process. */
-  readonly maxConcurrent: number;
-  readonly ceiling: number;
-  readonly breaker: BreakerState;
-}
-
 interface GuardSettings
   extends Pick<GuardParts, 'target' | 'deadlineMs' | 'hardDeadlineMs' | 'abortEndsWork'>,
     Pick<ConcurrencyBoundOptions, 'maxConcurrent'>,
@@ -122,9 +112,11 @@ export function createGuard(
     /** Number of closings of endpoints' breakers. A refresh that failed before may succeed after one. */
     revivals: (): number => revivals,
     /** The current levels. A simulated outage counts as an open breaker. */
-    levels: (): GuardLevels => ({
+    levels: () => ({
+      /** Number of running calls, and of searches that wait for a slot. */
       inFlight: limiter.inFlight(),
       queued: limiter.queued(),
+      /** The current limit, and its maximum in this process. */
       maxConcurrent: limiter.max(),
       ceiling: bound.ceiling(),
       breaker: forcedOpen() ? 'open' : balancer.state(),

@@ -102,13 +102,6 @@ export function createBreaker(options: BreakerOptions) {
 
 export type Breaker = ReturnType<typeof createBreaker>;
 
-interface EndpointState {
-  /** `host:port`, or `embedded`. */
-  readonly name: string;
-  readonly breaker: BreakerState;
-  readonly inFlight: number;
-}
-
 interface LoadBalancerOptions {
   readonly targets: readonly { readonly name: string; readonly breaker: Breaker }[];
   readonly budget: RetryBudget;
@@ -253,8 +246,8 @@ export function createLoadBalancer(options: LoadBalancerOptions) {
         }
       }
     },
-    list: (): readonly EndpointState[] =>
-      endpoints.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
+    /** `name`: `host:port`, or `embedded`. */
+    list: () => endpoints.map(({ name, breaker, inFlight }) => ({ name, breaker: breaker.state(), inFlight })),
     shutdown: (): void => {
       for (const { breaker } of endpoints) breaker.shutdown();
     },

@@ -27,7 +27,6 @@ export type SearchEvent =
       readonly kind: 'lifeboat';
       readonly domain: string;
       readonly result: 'whole' | 'empty' | 'shed' | EngineReason;
-      readonly durationMs: number;
     };
 
 /** The outcomes that have a page. */

@@ -47,13 +47,12 @@ export function createLifeboat(options: LifeboatOptions) {
   return {
     /** Undefined when it cannot answer either. */
     rescue: async (prepared: PreparedSearch): Promise<Entry | undefined> => {
-      const startedMs = clock.monotonicMs();
       const joined = running.get(prepared.key);
       const leads = joined === undefined;
       const result = joined ?? compute(prepared).finally(() => running.delete(prepared.key));
       if (leads) running.set(prepared.key, result);
       const report = (outcome: Extract<SearchEvent, { kind: 'lifeboat' }>['result']): void => {
-        if (leads) observe({ kind: 'lifeboat', domain, result: outcome, durationMs: clock.monotonicMs() - startedMs });
+        if (leads) observe({ kind: 'lifeboat', domain, result: outcome });
       };
       try {
         const entry = await within(result, { maxWaitMs: deadlineMs, monotonicMs: clock.monotonicMs });

@@ -1,17 +1,8 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { Settings, StoreSettings } from '../config/settings.ts';
-import type { ControlStore } from '../control/control-store.ts';
 import type { Runtime } from '../runtime.ts';
 import { createMemoryControlStore } from './memory/control-store.ts';
 import { createRedisStore, type RedisStore } from './redis/store.ts';
-
-interface ControlPlace {
-  readonly store: ControlStore;
-  /** Other processes read it too. */
-  readonly shared: boolean;
-  /** Not on the nodes of the entries: a drill that flushes those nodes does not touch it. */
-  readonly elsewhere: boolean;
-}
 
 interface StoresRuntime extends Pick<Runtime<never>, 'clock' | 'random'> {
   /** `name`: the name of a domain, `control` or `counters`. */
@@ -38,8 +29,12 @@ export function createStores(
   const memory = createMemoryControlStore({ clock });
   return {
     open,
-    /** @param own the domain's store, if it has one. */
-    controlOf: (own: RedisStore | undefined): ControlPlace => {
+    /**
+     * `shared`: other processes read it too. `elsewhere`: not on the nodes of the entries, so a drill that flushes those nodes
+     * does not touch it.
+     * @param own the domain's store, if it has one.
+     */
+    controlOf: (own: RedisStore | undefined) => {
       if (controlStore !== undefined) return { store: controlStore.control, shared: true, elsewhere: true };
       if (own !== undefined) return { store: own.control, shared: true, elsewhere: false };
       return { store: memory, shared: false, elsewhere: true };

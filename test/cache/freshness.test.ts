@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
 import { freshnessOf, lifetimesOf, remainingMs, storedForMs } from '../../src/cache/entry.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 

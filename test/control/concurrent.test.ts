@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
 import { suppress } from '../../src/control/changes.ts';
 import { MAX_SUPPRESSED } from '../../src/control/document.ts';
 import { decodeDocument, encodeDocument } from '../../src/control/document-codec.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import { beginOverlay, endOverlay } from '../../src/control/overlay.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { assertNone } from '../pluck.ts';
 import { createHarness, type StoreCondition } from './harness.ts';
 

@@ -1,10 +1,10 @@
 import type { TestContext } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
 import { createSigning, type SigningKeys } from '../../src/cache/signing.ts';
 import type { ControlEvent } from '../../src/control/control.ts';
 import type { ControlStore, ControlValue } from '../../src/control/control-store.ts';
 import { createControl } from '../../src/control/create-control.ts';
 import { beginOverlay } from '../../src/control/overlay.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { createMemoryControlStore } from '../../src/stores/memory/control-store.ts';
 import { createFakeClock, createVirtualTime } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';

@@ -143,10 +143,10 @@ function observeEachKind(observers: Metrics['observers']): void {
   }
   for (const operation of STORE_OPERATIONS) {
     for (const result of COMMAND_RESULTS)
-      observers.observeStore(domain, { kind: 'command', operation, node, result, durationMs });
+      observers.observeStore(domain, { kind: 'command', operation, result, durationMs });
   }
   for (const type of PIPELINE_TYPES) {
-    observers.observeStore(domain, { kind: 'pipeline', type, node, size: 2, failed: 1, durationMs });
+    observers.observeStore(domain, { kind: 'pipeline', type, size: 2, failed: 1, durationMs });
   }
   for (const state of BREAKER_STATES) observers.observeStore(domain, { kind: 'breaker', node, state });
   for (const state of CONNECTION_STATES) observers.observeStore(domain, { kind: 'connection', node, state });

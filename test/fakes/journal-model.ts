@@ -1,9 +1,9 @@
+import { seededRandom } from '../../loadtest/random.ts';
 import { phaseValue } from '../../src/operations/drills/guards.ts';
 import type { DomainResult, DrillPhase, Mark, Sample, Verdict } from '../../src/operations/drills/journal.ts';
 import type { GuardRule, Plan } from '../../src/operations/drills/plan.ts';
 import { measuredSurvival } from '../../src/operations/drills/result.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../src/search/outcome.ts';
 
 interface Now {

@@ -1,10 +1,11 @@
+import { seededRandom } from '../../loadtest/random.ts';
 import type { Change, Changed, Control } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import type { Flush } from '../../src/operations/flush/create-flush.ts';
 import type { Erasure, FlushDone, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
-import { type Clock, seededRandom } from '../../src/runtime.ts';
+import type { Clock } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
 import { unflushed } from './entry-rules.ts';
 

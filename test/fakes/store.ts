@@ -104,11 +104,10 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
     const result = await answer(name, deadlineMs);
     const outcome = result.kind === 'fault' ? result.fault : result.kind;
     const durationMs = clock.monotonicMs() - startedMs;
-    observe({ kind: 'command', operation: 'read', node: NODE, result: outcome, durationMs });
+    observe({ kind: 'command', operation: 'read', result: outcome, durationMs });
     if (result.kind === 'fault' && result.late !== undefined) {
       void result.late.then((late) => {
-        const lateMs = clock.monotonicMs() - startedMs;
-        observe({ kind: 'late', node: NODE, hit: late !== undefined, durationMs: lateMs });
+        observe({ kind: 'late', hit: late !== undefined });
       });
     }
     return result;
@@ -136,7 +135,7 @@ export function createFakeStore({ clock = systemClock, observe = () => {} }: Fak
     );
     const durationMs = clock.monotonicMs() - startedMs;
     const outcome = result.kind === 'stored' ? result.kind : result.fault;
-    observe({ kind: 'command', operation: 'write', node: NODE, result: outcome, durationMs });
+    observe({ kind: 'command', operation: 'write', result: outcome, durationMs });
     return result;
   };
 

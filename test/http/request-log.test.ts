@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
 import { createRequestIds } from '../../src/http/search-api/exchange.ts';
-import { seededRandom, systemClock } from '../../src/runtime.ts';
+import { systemClock } from '../../src/runtime.ts';
 import { publicServer } from './harness.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -39,12 +39,11 @@ test('topology and connections are logged for debugging, events of single reques
   events.observeStore('goods', {
     kind: 'command',
     operation: 'read',
-    node: 'b:2',
     result: 'store-slow',
     durationMs: 50,
   });
-  events.observeStore('goods', { kind: 'pipeline', type: 'read', node: 'b:2', size: 3, failed: 3, durationMs: 50 });
-  events.observeStore('goods', { kind: 'late', node: 'b:2', hit: true, durationMs: 60 });
+  events.observeStore('goods', { kind: 'pipeline', type: 'read', size: 3, failed: 3, durationMs: 50 });
+  events.observeStore('goods', { kind: 'late', hit: true });
   events.observeGuard('goods', { kind: 'shed', target: 'goods', why: 'queue-full' });
   events.observeGuard('goods', { kind: 'permit', target: 'goods', queuedMs: 1 });
   assert.deepEqual(

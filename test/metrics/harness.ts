@@ -98,7 +98,7 @@ export const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 export function filled(context: TestContext): Metrics {
   const metrics = start(context, () => DOMAINS.map((name) => statusOf(name, { store: nodes('a:1') })));
   metrics.observers.observeRequest({ ...hit, traceId: TRACE });
-  const pipeline = { kind: 'pipeline', type: 'read', node: 'a:1', size: 3, failed: 1, durationMs: 2 } as const;
+  const pipeline = { kind: 'pipeline', type: 'read', size: 3, failed: 1, durationMs: 2 } as const;
   metrics.observers.observeStore('goods', pipeline);
   return metrics;
 }

@@ -70,11 +70,11 @@ test('the page has every metric with its name and type', async (context) => {
 test('pipelines are counted under their published names, with type and quantile', async (context) => {
   const metrics = start(context);
   const { observeStore } = metrics.observers;
-  const read = { kind: 'pipeline', type: 'read', node: 'a:1' } as const;
+  const read = { kind: 'pipeline', type: 'read' } as const;
   for (let size = 1; size <= 100; size += 1) {
     observeStore('goods', { ...read, size, failed: size > 98 ? 3 : 0, durationMs: size });
   }
-  observeStore('auto', { ...read, type: 'write', node: 'b:1', size: 7, failed: 0, durationMs: 2 });
+  observeStore('auto', { ...read, type: 'write', size: 7, failed: 0, durationMs: 2 });
   const { value } = await scrape(metrics);
   assert.equal(value('redis_pipeline_batch_size_summary_count', { type: 'read' }), 100);
   assert.equal(value('redis_pipeline_batch_size_summary_sum', { type: 'read' }), 5050);
@@ -131,8 +131,8 @@ test('each event counts in its own series', async (context) => {
   observeSearch({ kind: 'stored', domain: 'goods', tier: 'l2', bytes: 4096 });
   observeSearch({ kind: 'not-stored', domain: 'goods', tier: 'l1', why: 'too-large' });
   observeSearch({ kind: 'refresh', domain: 'auto', result: 'from-store' });
-  observeStore('goods', { kind: 'command', operation: 'read', node: 'a:1', result: 'store-slow', durationMs: 50 });
-  observeStore('goods', { kind: 'late', node: 'a:1', hit: true, durationMs: 90 });
+  observeStore('goods', { kind: 'command', operation: 'read', result: 'store-slow', durationMs: 50 });
+  observeStore('goods', { kind: 'late', hit: true });
   observeStore('goods', { kind: 'breaker', node: 'a:1', state: 'open' });
   observeStore('goods', { kind: 'connection', node: 'a:1', state: 'failed', detail: 'ECONNREFUSED' });
   observeStore('goods', { kind: 'topology', detail: 'a:1 left' });

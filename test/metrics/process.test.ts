@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync } from 'node:fs';
 import { createHistogram } from 'node:perf_hooks';
 import { test } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
 import { createBucketReader, openFilesLimitOf } from '../../src/metrics/process.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { scrape, start } from './harness.ts';
 
 test('the counts of buckets are exact at every reading, within the precision of the histogram', () => {

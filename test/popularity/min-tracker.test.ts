@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
 import { createMinTracker } from '../../src/popularity/popularity.ts';
-import { seededRandom } from '../../src/runtime.ts';
 
 test('the removed slot has the lowest count, after any notes and any scaling', () => {
   for (let seed = 1; seed <= 30; seed += 1) {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { seededRandom } from '../../loadtest/random.ts';
 import { createPopularity, type Popularity } from '../../src/popularity/popularity.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 
 const HALF_LIFE_MS = 64_000;

@@ -61,7 +61,7 @@ test('a range has its unit once, and one value when both ends read the same', ()
 });
 
 test('a value that was not measured is a dash', () => {
-  const { rangeText, elapsedText, clockText, utcText, ...numbers } = text;
+  const { rangeText, elapsedText, clockText, utcText, plural, ...numbers } = text;
   assert.equal(rangeText(undefined, text.timesText), 'too little load to say');
   for (const show of Object.values(numbers).filter((one) => typeof one === 'function')) {
     assert.deepEqual([undefined, Number.NaN, Number.POSITIVE_INFINITY].map(show), ['–', '–', '–']);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runOnce, type Scenario } from '../../loadtest/labs/limits/run.ts';
+import { seededRandom } from '../../loadtest/random.ts';
 import {
   createAimdLimit,
   createConcurrencyBound,
@@ -9,7 +10,6 @@ import {
   type LearnedLimit,
   type LimitSample,
 } from '../../src/resilience/adaptive-limit.ts';
-import { seededRandom } from '../../src/runtime.ts';
 import { createFakeClock, type FakeClock } from '../fakes/clock.ts';
 
 interface Harness {

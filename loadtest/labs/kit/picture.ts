@@ -1,4 +1,4 @@
-import { lightStyle } from '../../../src/report/document.ts';
+import { drawnStyle, drawnVariables } from '../../../src/report/document.ts';
 import { toFile } from '../../../src/report/html.ts';
 import { type Child, h, type TreeElement } from '../../../src/report/tree.ts';
 import { fitted, textPx } from './chart-layout.ts';
@@ -27,6 +27,9 @@ const TITLE = { fontPx: 16, isBold: true, px: INNER_PX, lines: 3 } as const;
 const TITLE_LINE_PX = 21;
 const [ROW_PX, GAP_PX, FONT_PX, BEFORE_NAME_PX] = [21, 20, 13, 7];
 
+/** The light palette only: a picture has a background of its own. */
+const lightStyle = [`:root{color-scheme:light;${drawnVariables('light')}}`, ...drawnStyle()].join('\n');
+
 /** Styles of every picture for a page of another site. */
 const PICTURE_STYLE = `
 svg{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","Helvetica Neue",Arial,sans-serif}
@@ -46,7 +49,7 @@ export function pictureSvg({ title, words, style, legend, body }: Picture): stri
   const file = h('svg', { xmlns: 'http://www.w3.org/2000/svg', ...size, ...label })(
     h('title', { id: 'chart-title' })(title),
     h('desc', { id: 'chart-desc' })(words),
-    h('style')(`${lightStyle()}${style}${PICTURE_STYLE}`),
+    h('style')(`${lightStyle}${style}${PICTURE_STYLE}`),
     h('rect', { class: 'paper', width: PICTURE_PX, height: endPx, rx: 6 })(),
     lines.map((line, i) => h('text', { class: 'heading', x: EDGE_PX, y: 24 + i * TITLE_LINE_PX })(line)),
     entries,

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { EXIT, type ParsedArguments, type Program, runProgram } from '../../../src/commands/arguments.ts';
 import { createAimdLimit, createFixedLimit, createGradientLimit } from '../../../src/resilience/adaptive-limit.ts';
-import { seededRandom } from '../../../src/runtime.ts';
+import { seededRandom } from '../../random.ts';
 import { verdictOf } from '../kit/claims.ts';
 import type { Claim, FindingRecord, FindingTable } from '../kit/finding.ts';
 import { originOf } from '../kit/machine.ts';

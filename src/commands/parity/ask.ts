@@ -52,11 +52,7 @@ export interface AskOptions extends Pick<Sides, 'isIndexed'> {
   readonly onSample: (done: number) => void;
 }
 
-export interface ParityAnswers {
-  readonly samples: readonly ParitySample[];
-  /** Present when an engine failed repeatedly, so that the other queries were not asked. */
-  readonly gaveUp: string | undefined;
-}
+export type ParityAnswers = Awaited<ReturnType<typeof askBoth>>;
 
 /** Consecutive faults after which an engine gets no more queries, because it has live searches to answer. */
 const MAX_CONSECUTIVE_FAULTS = 5;
@@ -66,10 +62,11 @@ const TITLES = 3;
  * Asks both engines each query, one engine after the other, so that at most `atOnce` searches run in both together.
  * @throws the signal's reason when aborted.
  */
-export async function askBoth(queries: readonly Query[], options: AskOptions): Promise<ParityAnswers> {
+export async function askBoth(queries: readonly Query[], options: AskOptions) {
   const { depth, atOnce, clock, signal } = options;
   const samples: ParitySample[] = [];
   const consecutiveFaults = { engine: 0, lifeboat: 0 };
+  /** Set when an engine failed repeatedly, so that the other queries are not asked. */
   let gaveUp: string | undefined;
   let next = 0;
 

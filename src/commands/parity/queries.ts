@@ -8,18 +8,7 @@ export interface Query {
   readonly weight: number;
 }
 
-export interface Queries {
-  /** Heaviest first. */
-  readonly chosen: readonly Query[];
-  readonly lines: number;
-  readonly badLines: number;
-  /** Number of queries after canonicalisation: queries that share an answer are one. */
-  readonly distinct: number;
-  /** The sum over all distinct queries, chosen or not. */
-  readonly weight: number;
-  /** The file has more than `MAX_LINES` lines. */
-  readonly cut: boolean;
-}
+export type Queries = Awaited<ReturnType<typeof readQueries>>;
 
 interface ReadQueriesOptions {
   /** @throws InvalidSearch */
@@ -38,9 +27,11 @@ const MAX_LINE_BYTES = 8192;
  * Reads a file of queries, one per line: `query` or `query<TAB>count`. Further columns and blank lines are ignored;
  * `.gz` and `.zst` are unpacked. The `maxQueries` heaviest queries are chosen. Equal weights are ordered by the hash of
  * the key: a sample of a sorted list then covers the whole alphabet and is the same each time.
+ * @returns `chosen`: heaviest first. `distinct`: number of queries after canonicalisation, where queries that share an answer
+ * are one. `weight`: the sum over all of these, chosen or not. `cut`: the file has more than `MAX_LINES` lines.
  * @throws when the file cannot be read or holds no query.
  */
-export async function readQueries(file: string, options: ReadQueriesOptions): Promise<Queries> {
+export async function readQueries(file: string, options: ReadQueriesOptions) {
   const byKey = new Map<string, Query>();
   let lines = 0;
   let badLines = 0;

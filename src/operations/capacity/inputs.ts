@@ -13,22 +13,13 @@ export interface Input {
 
 export type InputUnit = 'per-second' | 'share' | 'bytes' | 'bytes-per-second' | 'ms' | 'count' | 'number';
 
-interface InputKind<Unit extends InputUnit> {
-  /** The option of `serpcache plan`. */
-  readonly option: string;
-  readonly unit: Unit;
-  readonly least: number;
-  readonly most: number;
-  readonly about: string;
-  readonly whole: boolean;
-}
-
+/** @param option of `serpcache plan` */
 function input<Unit extends InputUnit>(
   option: string,
   unit: Unit,
   [least, most]: readonly [number, number],
   about: string,
-): InputKind<Unit> {
+) {
   return { option, unit, least, most, about, whole: unit === 'count' };
 }
 

@@ -2,7 +2,6 @@ import type { Figures } from '../meter/figures.ts';
 import type { GuardState } from './guards.ts';
 import {
   type DomainResult,
-  type DrillPhase,
   type DrillState,
   type Journal,
   MAX_SAMPLES,
@@ -54,11 +53,6 @@ export function createJournalWriter(begun: Omit<Journal, 'samples' | 'marks' | '
   };
 }
 
-interface SamplePosition {
-  readonly phase: DrillPhase;
-  readonly stage: number;
-}
-
 /** A mark without `atMs` and `domain`. */
 type MarkDetails = Mark extends infer One ? (One extends Mark ? Omit<One, 'atMs' | 'domain'> : never) : never;
 
@@ -80,7 +74,7 @@ export function createDomainRecorder({ domain, writer, elapsedMs, onMark }: Doma
   return {
     mark,
     /** Also marks guards that have broken, or hold again, at this tick. */
-    sample: (at: SamplePosition, figures: Figures | undefined, guards: readonly GuardState[]) => {
+    sample: (at: Pick<Sample, 'phase' | 'stage'>, figures: Figures | undefined, guards: readonly GuardState[]) => {
       if (figures !== undefined) {
         const states = guards.map(({ rule, value, broken }) => {
           return { figure: rule.figure, value, broken };

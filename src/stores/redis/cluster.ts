@@ -167,7 +167,6 @@ export function connectCluster(settings: ClusterSettings, parts: TopologyParts):
       const addresses = new Set(client.slots.map((slot) => slot?.[0]));
       return [...nodes.values()].filter(({ address }) => addresses.has(address));
     },
-    unknownNode,
     trouble: () => trouble,
     close() {
       closed = true;

@@ -53,22 +53,17 @@ const READ: RequestKind<{ readonly name: string; readonly deadlineMs: number }, 
   mismatch: (reply) => (reply === null || Buffer.isBuffer(reply) ? undefined : NOT_A_VALUE),
   answer: (reply) => (Buffer.isBuffer(reply) ? { kind: 'value', value: reply } : ABSENT),
   fail: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
-  expire: (node, _request, startedMs, reply) => ({
-    kind: 'fault',
-    fault: 'store-slow',
-    late: lateValue(node, startedMs, reply),
-  }),
-  event: (node, _request, result, durationMs) => ({
+  expire: (node, _request, reply) => ({ kind: 'fault', fault: 'store-slow', late: lateValue(node, reply) }),
+  event: (_request, result, durationMs) => ({
     kind: 'command',
     operation: 'read',
-    node,
     result: result.kind === 'fault' ? result.fault : result.kind,
     durationMs,
   }),
 };
 
 /** The reply to an abandoned read. An error after the deadline (mostly a connection that broke) is not examined. */
-async function lateValue(node: RedisNode, startedMs: number, sent: Promise<unknown>): Promise<Buffer | undefined> {
+async function lateValue(node: RedisNode, sent: Promise<unknown>): Promise<Buffer | undefined> {
   let reply: unknown;
   try {
     reply = await sent;
@@ -77,8 +72,7 @@ async function lateValue(node: RedisNode, startedMs: number, sent: Promise<unkno
   }
   const value = Buffer.isBuffer(reply) ? reply : undefined;
   if (value === undefined && reply !== null) node.protocolError(NOT_A_VALUE);
-  const durationMs = node.clock.monotonicMs() - startedMs;
-  node.observe({ kind: 'late', node: node.address, hit: value !== undefined, durationMs });
+  node.observe({ kind: 'late', hit: value !== undefined });
   return value;
 }
 
@@ -95,10 +89,9 @@ const WRITE: RequestKind<SeedItem & NodeRequest, unknown, StoreWrite> = {
     void redis.sendCommand(new DirectCommand('set', [name, value, 'PX', wholeMs(ttlMs)], replies)),
   answer: () => STORED,
   fail: (cause) => ({ kind: 'dropped', fault: storeFaultOf(cause) }),
-  event: (node, _request, result, durationMs) => ({
+  event: (_request, result, durationMs) => ({
     kind: 'command',
     operation: 'write',
-    node,
     result: result.kind === 'stored' ? 'stored' : result.fault,
     durationMs,
   }),
@@ -188,7 +181,7 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
     SHAPES[shape](reply) ? undefined : `a reply to ${parts[0]} that is no ${shape}`,
   answer: (reply) => ({ kind: 'reply', reply }),
   fail: (cause, _command, sent, error) => ({ kind: 'fault', fault: storeFaultOf(cause), sent, detail: error?.message }),
-  expire(node, command, _startedMs, reply) {
+  expire(node, command, reply) {
     reply.then(
       (value) => {
         const mismatch = COMMAND.mismatch?.(value, command);
@@ -203,10 +196,9 @@ export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
     );
     return { kind: 'fault', fault: 'store-slow', sent: true };
   },
-  event: (node, { operation }, result, durationMs) => ({
+  event: ({ operation }, result, durationMs) => ({
     kind: 'command',
     operation,
-    node,
     result: result.kind === 'reply' ? 'answered' : result.fault,
     durationMs,
   }),

@@ -67,8 +67,8 @@ function pipelineKind<Result>(kind: PipelineKind<Result>): RequestKind<Pipeline,
     answer: (replies, node) => replies.map((reply) => resultOf(reply, node)),
     fail: (cause, { parts }) => parts.map(() => failed(cause)),
     expire,
-    event: (node, { commands }, results, durationMs): StoreEvent => {
-      return { kind: 'pipeline', type, node, size: commands, failed: results.filter(isFailure).length, durationMs };
+    event: ({ commands }, results, durationMs): StoreEvent => {
+      return { kind: 'pipeline', type, size: commands, failed: results.filter(isFailure).length, durationMs };
     },
   };
 }
@@ -124,11 +124,10 @@ const READS = pipelineKind<StoreRead>({
   failed: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
   isFailure: ({ kind }) => kind === 'fault',
   /** Each name keeps its own late reply; late errors are not examined. */
-  expire: (node, { parts }, startedMs, sent) => {
+  expire: (node, { parts }, sent) => {
     void sent.then((replies) => {
-      const durationMs = node.clock.monotonicMs() - startedMs;
       for (const [error, value] of replies) {
-        if (error === null) node.observe({ kind: 'late', node: node.address, hit: Buffer.isBuffer(value), durationMs });
+        if (error === null) node.observe({ kind: 'late', hit: Buffer.isBuffer(value) });
       }
     });
     const lateValue = async (index: number): Promise<Buffer | undefined> => {

@@ -26,8 +26,8 @@ export interface RequestKind<Req extends NodeRequest, Reply, Result> {
   /** `sent`: the node may have executed it. `error`: what ioredis rejected with. */
   readonly fail: (cause: FailureCause, request: Req, sent: boolean, error?: Error) => Result;
   /** The result at the deadline; `reply` may still settle. The default is `fail` with `store-slow`. */
-  readonly expire?: (node: RedisNode, request: Req, startedMs: number, reply: Promise<Reply>) => Result;
-  readonly event: (node: string, request: Req, result: Result, durationMs: number) => StoreEvent;
+  readonly expire?: (node: RedisNode, request: Req, reply: Promise<Reply>) => Result;
+  readonly event: (request: Req, result: Result, durationMs: number) => StoreEvent;
 }
 
 /** Takes what the connection says about one request: one of the two is called, once. */
@@ -73,8 +73,6 @@ export interface Topology {
   readonly nodes: () => readonly RedisNode[];
   /** Those of `nodes` that own names; none when the topology is closed. */
   readonly owners: () => readonly RedisNode[];
-  /** The name in events of a node that is not known (yet). */
-  readonly unknownNode: string;
   /** Why the nodes cannot be found out. */
   readonly trouble: () => StoreReason | undefined;
   /** Ends timers and connections at once; commands in flight fail. */
@@ -90,7 +88,7 @@ export type SendToOwner = <Req extends NodeRequest, Reply, Result>(
 ) => void;
 
 export function createSender(
-  { ownerOf, unknownNode }: Pick<Topology, 'ownerOf' | 'unknownNode'>,
+  { ownerOf }: Pick<Topology, 'ownerOf'>,
   observe: (event: StoreEvent) => void,
 ): SendToOwner {
   return (name, kind, request, settle) => {
@@ -100,7 +98,7 @@ export function createSender(
       return;
     }
     const result = kind.fail('store-down', request, false);
-    observe(kind.event(unknownNode, request, result, 0));
+    observe(kind.event(request, result, 0));
     settle(result);
   };
 }
@@ -220,7 +218,7 @@ class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Rep
       const result =
         kind.expire === undefined || this.late === undefined
           ? kind.fail('store-slow', request, true)
-          : kind.expire(node, request, this.startedMs, this.late.promise);
+          : kind.expire(node, request, this.late.promise);
       this.settle(report(node, kind, request, result, this.elapsedMs()));
     });
   }
@@ -260,7 +258,7 @@ function report<Req extends NodeRequest, Reply, Result>(
   result: Result,
   durationMs: number,
 ): Result {
-  node.observe(kind.event(node.address, request, result, durationMs));
+  node.observe(kind.event(request, result, durationMs));
   return result;
 }
 

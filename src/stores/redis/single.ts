@@ -88,7 +88,6 @@ export function connectSingle(settings: SingleSettings, parts: TopologyParts): T
     locate: () => ({ node: node?.address }),
     nodes: () => (node ? [node] : []),
     owners: () => (node && !closed ? [node] : []),
-    unknownNode,
     trouble: () => (node === undefined ? connection.trouble() : undefined),
     close() {
       closed = true;

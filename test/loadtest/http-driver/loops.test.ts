@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { openLoop } from '../../../loadtest/http-driver/loops.ts';
 import { MAX_IN_FLIGHT, timesOf } from '../../../loadtest/http-driver/plan.ts';
-import { seededRandom } from '../../../src/runtime.ts';
+import { seededRandom } from '../../../loadtest/random.ts';
 
 const isAbout = (ms: number | undefined, wanted: number): void =>
   assert.ok(ms !== undefined && Math.abs(ms - wanted) < 2, `${ms} ms, not ${wanted}`);

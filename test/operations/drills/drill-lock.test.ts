@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../../loadtest/random.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { endOverlay } from '../../../src/control/overlay.ts';
 import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
-import { seededRandom } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 

@@ -1,5 +1,6 @@
 import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { seededRandom } from '../../../loadtest/random.ts';
 import type { Control } from '../../../src/control/control.ts';
 import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
@@ -13,7 +14,6 @@ import { readPlan } from '../../../src/operations/drills/plan-file.ts';
 import type { EraseRequest, FlushPreview } from '../../../src/operations/flush/flush.ts';
 import { DURATION_BOUNDS_MS, type MeterReading } from '../../../src/operations/meter/figures.ts';
 import type { FleetReadings } from '../../../src/operations/meter/meter.ts';
-import { seededRandom } from '../../../src/runtime.ts';
 import { OUTCOMES, type Outcome } from '../../../src/search/outcome.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';

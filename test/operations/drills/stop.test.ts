@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { seededRandom } from '../../../loadtest/random.ts';
 import type { ControlStore } from '../../../src/control/control-store.ts';
 import { createControl } from '../../../src/control/create-control.ts';
 import { createDrills } from '../../../src/operations/drills/create-drills.ts';
 import { createDrillLock } from '../../../src/operations/drills/drill-lock.ts';
 import type { Journal } from '../../../src/operations/drills/journal.ts';
-import { seededRandom } from '../../../src/runtime.ts';
 import { createMemoryControlStore } from '../../../src/stores/memory/control-store.ts';
 import { createFakeClock, createVirtualTime } from '../../fakes/clock.ts';
 import { pluck } from '../../pluck.ts';

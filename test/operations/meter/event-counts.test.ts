@@ -17,7 +17,7 @@ function counting() {
 }
 
 const read = (result: 'value' | 'absent' | 'store-slow' | 'store-down', durationMs: number) =>
-  ({ kind: 'command', operation: 'read', node: 'n', result, durationMs }) as const;
+  ({ kind: 'command', operation: 'read', result, durationMs }) as const;
 
 test('reads of the store are counted by result, and by duration when they were sent and waited for', () => {
   const { observeStore, reading } = counting();
@@ -25,7 +25,7 @@ test('reads of the store are counted by result, and by duration when they were s
   observeStore('goods', read('absent', 0.3));
   observeStore('goods', read('store-slow', 51));
   observeStore('goods', read('store-down', 0));
-  observeStore('goods', { kind: 'command', operation: 'write', node: 'n', result: 'stored', durationMs: 1 });
+  observeStore('goods', { kind: 'command', operation: 'write', result: 'stored', durationMs: 1 });
   const { reads, readDurations } = reading('goods');
   assert.deepEqual(reads, { value: 1, absent: 1, 'store-slow': 1, 'store-down': 1 });
   assert.equal(readDurations.length, DURATION_BOUNDS_MS.length + 1);

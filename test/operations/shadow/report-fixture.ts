@@ -1,3 +1,4 @@
+import { seededRandom } from '../../../loadtest/random.ts';
 import {
   type Agreement,
   type Copying,
@@ -10,7 +11,6 @@ import {
 } from '../../../src/operations/shadow/figures.ts';
 import type { ShadowReport } from '../../../src/operations/shadow/shadow.ts';
 import { judge } from '../../../src/operations/shadow/verdict.ts';
-import { seededRandom } from '../../../src/runtime.ts';
 
 const INTERVAL_MS = 2000;
 const STARTED_AT_MS = Date.parse('2026-11-21T06:43:48.317Z');

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
+import { seededRandom } from '../../../loadtest/random.ts';
 import type { WarmEvent, WarmUp } from '../../../src/operations/warm/warm.ts';
 import type { WarmUps } from '../../../src/operations/warm/warm-ups.ts';
 import { createWarmUps } from '../../../src/operations/warm/warm-ups.ts';
-import { seededRandom } from '../../../src/runtime.ts';
 import { createVirtualTime, type FakeClock } from '../../fakes/clock.ts';
 
 export interface WarmHarness {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { seededRandom } from '../../../src/runtime.ts';
+import { seededRandom } from '../../../loadtest/random.ts';
 import {
   createMemoryTier,
   createSieve,

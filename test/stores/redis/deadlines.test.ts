@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seededRandom, systemClock } from '../../../src/runtime.ts';
+import { seededRandom } from '../../../loadtest/random.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { createDeadlines, type DeadlineMember } from '../../../src/stores/redis/node.ts';
 import { until } from '../../until.ts';
 

@@ -9,7 +9,7 @@ import {
   type Slice,
   type SliceRuns,
 } from '../../../report/plot/curve.ts';
-import { type Band, type Moment, signLegend } from '../../../report/plot/figure.ts';
+import { type BackdropOptions, type Band, type Moment, signLegend } from '../../../report/plot/figure.ts';
 import { h, type TreeElement } from '../../../report/tree.ts';
 import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
@@ -178,19 +178,14 @@ function withoutSpread(point: Point): Point {
   return { ...point, low: point.value, high: point.value };
 }
 
-/** The bands of phases behind the curves of a domain, and the markers of important moments. */
-interface PlotAnnotations {
-  readonly bands: readonly Band[];
-  readonly moments: readonly Moment[];
-}
-
 /**
  * Maximum number of moments in a plot: a guard that breaks every second would hide the curves. The timeline has all
  * marks.
  */
 const MAX_MOMENTS = 40;
 
-export function drillAnnotations(track: Track, plan: Plan): PlotAnnotations {
+/** The bands of phases behind the curves of a domain, and the markers of important moments. */
+export function drillAnnotations(track: Track, plan: Plan) {
   const bands = segmentsOf(track, plan).map(({ fromMs, toMs, name, phase, stage }): Band => {
     return { fromMs, toMs, name, style: bandStyle(phase, stage) };
   });
@@ -219,7 +214,7 @@ function momentOf(mark: Mark): readonly Moment[] {
 }
 
 /** Explains how to read the plots, and the period of each point. */
-export function plotKey(input: PlotInput, { moments }: PlotAnnotations): TreeElement {
+export function plotKey(input: PlotInput, { moments }: Pick<BackdropOptions, 'moments'>): TreeElement {
   const used = Object.entries(SIGNS_OF_MOMENTS).filter(([name]) => moments.some(({ style }) => style === name));
   return h('div')(
     h('p')(

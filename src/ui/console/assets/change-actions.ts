@@ -2,13 +2,12 @@ import type { FlushAnswer, PurgeAnswer, SuppressAnswer } from '../../../operatio
 import type { FlushPreview } from '../../../operations/flush/flush.ts';
 import type { WarmUp } from '../../../operations/warm/warm.ts';
 import { capitalized } from '../../../report/components.ts';
-import { percentText } from '../../../report/format.ts';
+import { percentText, plural } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
 import { domainField, openDialog, reasonIn, requiredReason, textIn } from './dialogs.ts';
 import type { FlushBody } from './model.ts';
-import { counted } from './view/components.ts';
 
 /** The halt of all drills, and the changes of a cache: flushes, purges, suppressions and warm-ups. */
 
@@ -106,7 +105,7 @@ export const CHANGE_ACTIONS: Actions = {
       const { revision } = await api.post<SuppressAnswer>('/admin/suppress', { domain, ids, reason: reasonIn(form) });
       clear();
       refresh('suppressed');
-      return `Suppressed ${counted(ids.length, 'document')}: revision ${revision}.`;
+      return `Suppressed ${plural(ids.length, 'document')}: revision ${revision}.`;
     },
   },
   unsuppress: {

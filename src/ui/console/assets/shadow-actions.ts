@@ -1,12 +1,12 @@
 import type { Moved, ShadowSummary, Stopped } from '../../../operations/shadow/shadow.ts';
 import { shadowVerdict } from '../../../operations/shadow/view.ts';
-import { durationText } from '../../../report/format.ts';
+import { durationText, plural } from '../../../report/format.ts';
 import { h } from '../../../report/tree.ts';
 import type { ActionContext, Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
 import { domainField, openDialog, optionalReason, reasonIn, requiredReason, showReport, textIn } from './dialogs.ts';
 import { shadowStatus } from './model.ts';
-import { counted, numberField } from './view/components.ts';
+import { numberField } from './view/components.ts';
 import { startableStores } from './view/shadow.ts';
 
 /** The operator's actions for shadow traffic: start, change, stop, cut-over, the way back, and reports. */
@@ -209,7 +209,7 @@ function movedText({ domain, from, to, preparedMs, processes }: Moved) {
   const behind = processes.filter(({ state }) => state === 'behind').map(({ id }) => id);
   const followers =
     behind.length === 0
-      ? `${counted(processes.length, 'process follows', 'processes follow')}.`
+      ? `${plural(processes.length, 'process follows', 'processes follow')}.`
       : `Not yet followed by ${behind.join(', ')}.`;
   const took = preparedMs > 0 ? ` after ${durationText(preparedMs)}` : '';
   return `${to.name} is the store of ${domain}${took}; ${from.name} is still read and written. ${followers}`;

@@ -10,6 +10,7 @@ import {
   countText,
   durationText,
   percentText,
+  plural,
   timesText,
   UNKNOWN,
 } from '../../../../report/format.ts';
@@ -19,7 +20,6 @@ import {
   actionButton,
   badge,
   choiceField,
-  counted,
   dayTime,
   feedView,
   field,
@@ -142,7 +142,7 @@ function warmUpView(
     h('div', { class: 'row' })(
       badge(state === 'done' ? 'good' : isOn ? 'warn' : 'none', state),
       h('span')(
-        `from ${from}, ${countText(settled)} of ${counted(taken, 'query', 'queries')} in ${countText(seconds)} s`,
+        `from ${from}, ${countText(settled)} of ${plural(taken, 'query', 'queries')} in ${countText(seconds)} s`,
       ),
       isOn && actionButton(model, 'stop-warm', { class: 'quiet', 'data-id': id }, 'Stop'),
     ),
@@ -225,7 +225,7 @@ function lossView({ nodes, memory, fraction }: FlushPreview) {
   return [
     facts([
       ['share of the keys', percentText(fraction)],
-      ['in memory here', `${counted(memory.entries, 'page')}, ${bytesText(memory.bytes)}`],
+      ['in memory here', `${plural(memory.entries, 'page')}, ${bytesText(memory.bytes)}`],
     ]),
     nodes.length === 0
       ? softView('There is no store: only the memory of this process is touched.')
@@ -250,7 +250,7 @@ function survivalView({ engine, fraction }: FlushPreview) {
     facts([
       [
         'measured over',
-        `${durationText(engine.seconds * 1000)}, ${counted(engine.searches, 'search', 'searches')}, hit ratio ${percentText(engine.hitRatio)}`,
+        `${durationText(engine.seconds * 1000)}, ${plural(engine.searches, 'search', 'searches')}, hit ratio ${percentText(engine.hitRatio)}`,
       ],
       ['engine now', `${amountText(engine.engineCallsPerSecond)} calls/s of ${durationText(engine.engineCallMs)}`],
       [

@@ -1,4 +1,4 @@
-import { amountText, countText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
+import { amountText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
 import { type Attributes, type Child, h, type TreeElement } from '../../../../report/tree.ts';
 import type { FeedState, Model } from '../model.ts';
 
@@ -151,10 +151,6 @@ export function clockTime(atMs: number | undefined) {
 
 export function dayTime(atMs: number | undefined) {
   return isTime(atMs) ? DAY.format(atMs) : UNKNOWN;
-}
-
-export function counted(count: number | undefined, one: string, many: string = `${one}s`) {
-  return `${countText(count)} ${count === 1 ? one : many}`;
 }
 
 /** A date formatter throws for a time outside the calendar. */

@@ -11,20 +11,10 @@ import {
   unseenText,
 } from '../../../../operations/doctor/view.ts';
 import { bullets, capitalized } from '../../../../report/components.ts';
-import { countText } from '../../../../report/format.ts';
+import { countText, plural } from '../../../../report/format.ts';
 import { type Child, h } from '../../../../report/tree.ts';
 import type { Model } from '../model.ts';
-import {
-  badge,
-  counted,
-  dayTime,
-  errorBoundary,
-  feedbackView,
-  feedView,
-  listTable,
-  panel,
-  softView,
-} from './components.ts';
+import { badge, dayTime, errorBoundary, feedbackView, feedView, listTable, panel, softView } from './components.ts';
 
 /**
  * The view of the doctor: an examination at the operator's request, the findings that the checks inside the service
@@ -77,7 +67,7 @@ function reportView(report: DoctorReport) {
     skips.length > 0 &&
       collapsed(
         'skipped',
-        `${counted(new Set(skipped.map(({ check }) => check)).size, 'check')} skipped`,
+        `${plural(new Set(skipped.map(({ check }) => check)).size, 'check')} skipped`,
         bullets(skips.map(({ text }) => text)),
       ),
     collapsed('looked', 'What was looked at', bullets(lookedLines(looked))),
@@ -160,7 +150,7 @@ function acknowledgedView(place: string, findings: readonly Finding[]) {
   if (findings.length === 0) return undefined;
   return collapsed(
     `acknowledged-${place}`,
-    `${counted(findings.length, 'finding')} acknowledged`,
+    `${plural(findings.length, 'finding')} acknowledged`,
     cardsOf(`accepted-${place}`, findings),
   );
 }

@@ -4,7 +4,15 @@ import { drillVerdictWord, endingText, stateText } from '../../../../operations/
 import type { DomainLook } from '../../../../operations/operations.ts';
 import { shadowVerdict } from '../../../../operations/shadow/view.ts';
 import { facts } from '../../../../report/components.ts';
-import { amountText, countText, durationText, percentText, stopwatchText, UNKNOWN } from '../../../../report/format.ts';
+import {
+  amountText,
+  countText,
+  durationText,
+  percentText,
+  plural,
+  stopwatchText,
+  UNKNOWN,
+} from '../../../../report/format.ts';
 import { type Child, h, type Tree } from '../../../../report/tree.ts';
 import {
   consoleHref,
@@ -19,7 +27,7 @@ import {
   type View,
 } from '../model.ts';
 import { auditView, changesView } from './changes.ts';
-import { actionButton, ago, badge, clockTime, counted, errorBoundary, quietButton, stateBadge } from './components.ts';
+import { actionButton, ago, badge, clockTime, errorBoundary, quietButton, stateBadge } from './components.ts';
 import { doctorView } from './doctor.ts';
 import { domainView, popularView } from './domain.ts';
 import { drillsView } from './drills.ts';
@@ -63,7 +71,7 @@ export function tabTitle(model: Model) {
     isStale(model) ? 'no connection' : '',
     bad.length > 0 ? `down: ${bad.join(', ')}` : '',
     domains.some(({ control }) => control.halted) ? 'halted' : '',
-    critical > 0 ? counted(critical, 'critical finding') : '',
+    critical > 0 ? plural(critical, 'critical finding') : '',
     runningDrills(model).length > 0 ? 'drill' : '',
   ].filter((sign) => sign !== '');
   return [...signs, 'serpcache operations'].join(' · ');
@@ -93,7 +101,7 @@ export function announcementsOf(model: Model): ReadonlyMap<string, string> {
     facts.set(`drill ${id}`, `The drill ${title}${state}.`);
   }
   if (model.feeds.doctor?.value !== undefined)
-    facts.set('doctor', `The doctor has ${counted(graveFindings(model).all, 'finding')} above info.`);
+    facts.set('doctor', `The doctor has ${plural(graveFindings(model).all, 'finding')} above info.`);
   const status = model.feeds.shadowStatus?.value;
   if (status?.verdict !== undefined)
     facts.set(

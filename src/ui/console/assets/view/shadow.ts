@@ -9,14 +9,13 @@ import {
   shadowVerdict,
 } from '../../../../operations/shadow/view.ts';
 import { facts, withTooltip } from '../../../../report/components.ts';
-import { countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
+import { countText, durationText, percentText, plural, UNKNOWN } from '../../../../report/format.ts';
 import { type Child, h } from '../../../../report/tree.ts';
 import { currentDomain, type Model, shadowSummary } from '../model.ts';
 import {
   actionButton,
   alertView,
   badge,
-  counted,
   dayTime,
   feedbackView,
   feedView,
@@ -118,7 +117,7 @@ function shadowFacts(shadow: ShadowStatus['shadow'], paused: boolean): Parameter
   return [
     [
       'shadow',
-      `${percentText(fraction)} of the keys to ${candidate.name}, ${counted(reads, 'copy', 'copies')} of each read`,
+      `${percentText(fraction)} of the keys to ${candidate.name}, ${plural(reads, 'copy', 'copies')} of each read`,
       paused && badge('warn', 'paused: the event loop is late'),
     ],
     ['began', dayTime(atMs), h('small')(` ${by}`)],
@@ -221,7 +220,7 @@ function shadowFiguresView({ active, shadow, wrongKeys }: ShadowStatus, figures:
       'sides',
       'Side by side',
       softView(
-        `Over ${durationText(seconds * 1000)} in ${counted(processes, 'process', 'processes')}, the same sampled keys on both sides. Figures of the servers include what others ask of them.`,
+        `Over ${durationText(seconds * 1000)} in ${plural(processes, 'process', 'processes')}, the same sampled keys on both sides. Figures of the servers include what others ask of them.`,
       ),
       scrollTable(
         'Figures of both sides',
