@@ -1,13 +1,12 @@
 import type { Settings } from '../config/settings.ts';
 import { describeIndex, type IndexDescription } from '../engines/sphinx/describe.ts';
 import type { StoreProbe } from '../operations/doctor/doctor.ts';
-import { countText } from '../report/format.ts';
+import { countText, plural } from '../report/format.ts';
 import { formatHostPort, parseAddress, parseHostPort } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
 import { messageOf, UsageError } from './arguments.ts';
 import type { CommandContext } from './command.ts';
 import type { ConfigTree } from './starter-config.ts';
-import { plural } from './terminal.ts';
 
 /** The servers that `serpcache init` is told: their addresses, and what each answers. */
 

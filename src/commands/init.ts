@@ -7,7 +7,7 @@ import { loadSettings } from '../config/load.ts';
 import { configSchema } from '../config/reference.ts';
 import type { Settings } from '../config/settings.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
-import { countText } from '../report/format.ts';
+import { countText, plural } from '../report/format.ts';
 import { messageOf, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { buildCatalogue, CATALOGUE_HELP, CATALOGUE_OPTIONS, formOf, showRows, skipBadRows } from './index-catalogue.ts';
@@ -21,7 +21,7 @@ import {
   SCHEMA_FILE,
   starterConfig,
 } from './starter-config.ts';
-import { createProgress, plural } from './terminal.ts';
+import { createProgress } from './terminal.ts';
 
 /** Runs the service; `serpcache` alone does the same. */
 export const start: Command = {

@@ -2,8 +2,6 @@ import { isatty } from 'node:tty';
 import { countText, durationText, GAP } from '../report/format.ts';
 import type { Clock } from '../runtime.ts';
 
-export { plural } from '../report/format.ts';
-
 /** A stream for progress and remarks: standard error, or the output of a test. */
 export interface ProgressOutput {
   readonly write: (text: string) => unknown;
