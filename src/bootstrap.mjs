@@ -61,7 +61,7 @@ async function launchOnOwnNode(file) {
     process.on(signal, () => (signal === 'SIGTERM' || !process.stdin.isTTY) && child.kill(signal));
   }
   child.once('error', fail);
-  // As a shell tells the end by a signal.
+  // A shell reports the end by a signal with the same number.
   child.once('close', (status, signal) => process.exit(status ?? 128 + constants.signals[signal]));
 }
 

@@ -29,7 +29,7 @@ import { warm } from './warm.ts';
 
 type Listed = Command | CommandGroup;
 
-/** Every command, in the order of the help: the first ones, those for a running service, then those that need none. */
+/** Every command, in the order of the help: `start` and `init`, those for a running service, then those that need none. */
 export const COMMANDS: readonly Listed[] = [
   start,
   init,

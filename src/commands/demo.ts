@@ -48,7 +48,7 @@ function tokenIn(file: string, isMade: boolean): string | undefined {
   try {
     if (isMade && !existsSync(file)) {
       mkdirSync(dirname(file), { recursive: true });
-      // Whole or not at all, and the first of two starts makes it.
+      // The link shows the whole token at once, and fails when another start has made the file.
       const whole = `${file}.${process.pid}`;
       writeFileSync(whole, randomBytes(24).toString('base64url'), { mode: 0o600 });
       try {
