@@ -1,6 +1,7 @@
 import { longestLifeMs } from './cache/entry.ts';
 import { BUCKETS } from './cache/invalidation.ts';
 import { createSigning } from './cache/signing.ts';
+import { createChanges } from './changes/create-changes.ts';
 import { listenFault } from './config/faults.ts';
 import type { DomainSettings, Settings } from './config/settings.ts';
 import { summaryOf } from './control/control.ts';
@@ -70,6 +71,10 @@ export async function createService(options: ServiceOptions) {
     admission: () => publicServer.pressure.status(),
     lane: () => publicServer.lane?.status(),
     control: () => domains.map(({ name, control }) => ({ domain: name, control: summaryOf(control) })),
+    changes: () =>
+      domains.flatMap(({ name, operated: { changes } }) =>
+        changes === undefined ? [] : [{ domain: name, feed: changes.status() }],
+      ),
   });
   opened.defer(metrics.close);
   const meters = new Map<string, Meter>();
@@ -214,6 +219,16 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     observe: observers.observeControl,
     longestLifeMs: longestLifeMs(own.freshness),
   });
+  const changes =
+    own.changes &&
+    createChanges({
+      ...stores.changesOf(configured, own.changes.stream?.key, own.changes.stream?.from),
+      ...runtime,
+      domain,
+      signing,
+      settings: own.changes,
+      observe: observers.observeChanges,
+    });
   const engine = await createEngines(
     own,
     domain,
@@ -228,6 +243,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
       observeGuard: observers.observeGuard.bind(undefined, name),
     },
   ).catch(async (error) => {
+    changes?.close();
     await Promise.all([fleet.close(), control.close()]);
     await store?.close();
     throw error;
@@ -250,7 +266,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     lifeboat: engine.lifeboat,
     forcedOpen: control.forcedOpen,
     settings: { ...own, compression: settings.compression, storeDeadlineMs },
-    rules: control.rules,
+    rules: changes?.rules(control.rules) ?? control.rules,
     controlStanding: () => control.state().standing,
     observe: observers.observeSearch,
   });
@@ -264,6 +280,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
       name,
       settings: own,
       control,
+      changes,
       memory,
       meter,
       popularity,
@@ -279,12 +296,17 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     /** Until every store node is connected and the fleet counted, or `timeoutMs` have passed: a store may be away. */
     connected: (timeoutMs: number) =>
       waitFor(
-        () => fleet.counted() && control.hasSynced() && nodes().every((node) => node.connected),
+        () =>
+          fleet.counted() &&
+          control.hasSynced() &&
+          changes?.hasSynced() !== false &&
+          nodes().every((node) => node.connected),
         timeoutMs,
         clock,
       ),
     close: async (): Promise<void> => {
       search.close();
+      changes?.close();
       await Promise.all([fleet.close(), control.close()]);
       await engine.close();
       // The loads that ended with the engine give their leases back: the store must hear of it before it is closed.

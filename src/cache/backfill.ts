@@ -124,7 +124,7 @@ interface BackfillRunOptions {
   readonly memory: Pick<MemoryTier, 'peek' | 'keys'>;
   /** The number of live processes, which all run this backfill, and the rank of this process. */
   readonly fleet: { readonly live: () => number; readonly rank: () => number };
-  readonly rules: Pick<EntryRules, 'judge' | 'generation'>;
+  readonly rules: Pick<EntryRules<never>, 'judge' | 'generation'>;
   readonly nameOf: (key: string) => { readonly storeName: string; readonly bucket: number };
   /** Popular keys, hottest first; L1 holds some of them. Bounded. */
   readonly hottest: () => readonly string[];

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, crc32, gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Clock } from '../runtime.ts';
-import { type Coding, type Entry, MAX_SKEW_MS } from './entry.ts';
+import { type Coding, type Entry, type FeedMark, MAX_SKEW_MS } from './entry.ts';
 import { SIGNATURE_BYTES, type Signing } from './signing.ts';
 
 /**
@@ -18,13 +18,16 @@ import { SIGNATURE_BYTES, type Signing } from './signing.ts';
  *   8  u32 generation       46 u32   canonical length
  *  12  u48 created at, ms
  *
- * Extensions are a list of: u16 type, u16 length, bytes. Type 1 is a signature of everything but itself and the checksum.
+ * Extensions are a list of: u16 type, u16 length, bytes. Type 1 is a signature of everything but itself and the checksum,
+ * type 2 the position in the feed of changes, a double.
  */
 export const ENTRY_VERSION = 1;
 const MAGIC = 0x5343;
 const CRC_AT = 58;
 const HEADER_BYTES = 62;
 const EXTENSION_SIGNATURE = 1;
+const EXTENSION_FEED = 2;
+const FEED_BYTES = 8;
 const EXTENSION_HEADER_BYTES = 4;
 const FLAG_EMPTY = 1;
 const FLAG_DEGRADED = 2;
@@ -32,9 +35,10 @@ const U32_MAX = 0xffff_ffff;
 export const CODINGS: readonly Coding[] = ['identity', 'gzip', 'zstd'];
 
 /** The parts of an entry. The codec adds lengths and checksum. */
-export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs'> {
+export interface EntryParts extends Omit<Entry, 'encoded' | 'fingerprints' | 'bornMs' | 'feed'> {
   /** When given, a wall clock that was stepped since `createdAtMs` changes no age. */
   readonly bornMs?: number;
+  readonly feed?: FeedMark | undefined;
   readonly canonical: string;
   /** At most 65 535; stored as 32-bit fingerprints. */
   readonly resultIds: readonly string[];
@@ -51,11 +55,12 @@ export type DecodedEntry =
 
 /** @param signing signs the entry, when given */
 export function encodeEntry(parts: EntryParts, clock: Clock, signing?: Signing): Entry {
-  const { body } = parts;
+  const { body, feed } = parts;
   const canonical = Buffer.from(parts.canonical);
   const fingerprints = parts.resultIds.map(fingerprint);
   const extensionsAt = HEADER_BYTES + canonical.length + fingerprints.length * 4;
-  const extensionsLength = signing === undefined ? 0 : EXTENSION_HEADER_BYTES + SIGNATURE_BYTES;
+  const feedLength = feed === undefined ? 0 : EXTENSION_HEADER_BYTES + FEED_BYTES;
+  const extensionsLength = feedLength + (signing === undefined ? 0 : EXTENSION_HEADER_BYTES + SIGNATURE_BYTES);
   const bodyAt = extensionsAt + extensionsLength;
   const out = Buffer.allocUnsafeSlow(bodyAt + body.length);
   out.writeUInt16BE(MAGIC, 0);
@@ -79,16 +84,22 @@ export function encodeEntry(parts: EntryParts, clock: Clock, signing?: Signing):
     out.writeUInt32BE(value, HEADER_BYTES + canonical.length + i * 4);
   });
   body.copy(out, bodyAt);
+  if (feed !== undefined) {
+    out.writeUInt16BE(EXTENSION_FEED, extensionsAt);
+    out.writeUInt16BE(FEED_BYTES, extensionsAt + 2);
+    out.writeDoubleBE(feed.position, extensionsAt + EXTENSION_HEADER_BYTES);
+  }
   if (signing !== undefined) {
-    out.writeUInt16BE(EXTENSION_SIGNATURE, extensionsAt);
-    out.writeUInt16BE(SIGNATURE_BYTES, extensionsAt + 2);
-    const signatureAt = extensionsAt + EXTENSION_HEADER_BYTES;
+    const signedAt = extensionsAt + feedLength;
+    out.writeUInt16BE(EXTENSION_SIGNATURE, signedAt);
+    out.writeUInt16BE(SIGNATURE_BYTES, signedAt + 2);
+    const signatureAt = signedAt + EXTENSION_HEADER_BYTES;
     signing.sign('entry', '', signedParts(out, signatureAt)).copy(out, signatureAt);
   }
   out.writeUInt32BE(checksum(out), CRC_AT);
   const decoded = decodeEntry(out, parts.canonical, clock);
   if (decoded.kind !== 'entry') throw new Error(`the codec cannot read what it wrote: ${decoded.kind}`);
-  return { ...decoded.entry, bornMs: parts.bornMs ?? decoded.entry.bornMs };
+  return { ...decoded.entry, bornMs: parts.bornMs ?? decoded.entry.bornMs, feed };
 }
 
 /** The canonical form that an entry carries: the search it answers. */
@@ -156,6 +167,7 @@ export function decodeEntry(bytes: Buffer, canonicalForm: string, clock: Clock, 
       costMs: bytes.readUInt32BE(42) / 1000,
       etag: bytes.toString('base64url', 18, 30),
       fingerprints,
+      feed: feedIn(bytes, extensionsAt, bodyAt),
       body: bytes.subarray(bodyAt),
       encoded: bytes,
     },
@@ -174,15 +186,27 @@ function isTextAt(bytes: Buffer, from: number, to: number, text: string): boolea
 
 /** Whether one of our keys made the signature. A missing signature is accepted while `signing.required` is false. */
 function isSigned(bytes: Buffer, extensionsAt: number, bodyAt: number, signing: Signing): boolean {
+  const at = extensionIn(bytes, extensionsAt, bodyAt, EXTENSION_SIGNATURE);
+  if (at === undefined) return !signing.required;
+  const end = at + SIGNATURE_BYTES;
+  if (bytes.readUInt16BE(at - 2) !== SIGNATURE_BYTES || end > bodyAt) return false;
+  return signing.verify('entry', '', signedParts(bytes, at), bytes.subarray(at, end)) !== 'wrong';
+}
+
+function feedIn(bytes: Buffer, extensionsAt: number, bodyAt: number): FeedMark | undefined {
+  const at = extensionIn(bytes, extensionsAt, bodyAt, EXTENSION_FEED);
+  if (at === undefined || at + FEED_BYTES > bodyAt) return undefined;
+  return { position: bytes.readDoubleBE(at), judged: Number.NaN, change: undefined, interest: undefined };
+}
+
+/** The place of the bytes of the first extension of a type. */
+function extensionIn(bytes: Buffer, extensionsAt: number, bodyAt: number, wanted: number): number | undefined {
   for (let at = extensionsAt; at + EXTENSION_HEADER_BYTES <= bodyAt; ) {
-    const [type, length] = [bytes.readUInt16BE(at), bytes.readUInt16BE(at + 2)];
     const valueAt = at + EXTENSION_HEADER_BYTES;
-    at = valueAt + length;
-    if (type !== EXTENSION_SIGNATURE) continue;
-    if (length !== SIGNATURE_BYTES || at > bodyAt) return false;
-    return signing.verify('entry', '', signedParts(bytes, valueAt), bytes.subarray(valueAt, at)) !== 'wrong';
+    if (bytes.readUInt16BE(at) === wanted) return valueAt;
+    at = valueAt + bytes.readUInt16BE(at + 2);
   }
-  return !signing.required;
+  return undefined;
 }
 
 function signedParts(bytes: Buffer, signatureAt: number): readonly Buffer[] {

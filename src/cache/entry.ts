@@ -23,9 +23,54 @@ export interface Entry {
   readonly etag: string;
   /** 32-bit fingerprints of the result ids: they find a suppressed document without parsing the body. */
   readonly fingerprints: readonly number[];
+  /** Present when the feed of changes was on while the page was computed. */
+  readonly feed: FeedMark | undefined;
   readonly body: Buffer;
   /** The whole entry as written to L2, `body` included (the same memory). */
   readonly encoded: Buffer;
+}
+
+/** The place of an entry in the feed of changes. The rules keep their judgement here, so that a hot page costs a comparison. */
+export interface FeedMark {
+  /** The position up to which the feed had been read at the start of the engine call: the same in every process. */
+  readonly position: number;
+  /** Number of the last change by which this process judged the entry. NaN: not judged yet. */
+  judged: number;
+  /** The first change that made the page stale, or the deletion of a document on it. */
+  change: PageChange | undefined;
+  /** What the page's search asks for, once it was compiled. */
+  interest: Interest | undefined;
+}
+
+/**
+ * Why a page no longer is what the engine would answer. `deleted`, `changed`: a document on it. `entered`: a document may have entered
+ * or left the answer. `unknown`: it is not known what has changed since.
+ */
+export interface PageChange {
+  readonly kind: 'deleted' | 'changed' | 'entered' | 'unknown';
+  /** Of the document's id. */
+  readonly fingerprint?: number;
+  /** Of the change, in the feed. */
+  readonly position?: number;
+}
+
+/**
+ * A search as changes of documents are compared with it. Words, names and texts are hashes; a document enters the page only if it
+ * has one of the alternatives of each word and passes each filter.
+ */
+export interface Interest {
+  readonly words: readonly (readonly number[])[];
+  /** The text as the id of a document. */
+  readonly id: number;
+  readonly filters: readonly {
+    readonly attribute: number;
+    /** One value of the document is one of these, or lies from `from` to `to`. */
+    readonly values?: readonly number[];
+    readonly from?: number;
+    readonly to?: number;
+  }[];
+  /** The attributes that the page filters, sorts or counts by. */
+  readonly attributes: readonly number[];
 }
 
 /** The content codings in which an entry may be stored and served. */

@@ -44,6 +44,8 @@ export const MISS_REASONS = [
   'unsigned',
   'flushed',
   'suppressed',
+  'deleted',
+  'changed',
   'expired',
   'not-storable',
   'unseen',

@@ -1,20 +1,25 @@
-import type { Entry } from './entry.ts';
+import type { Entry, FeedMark } from './entry.ts';
 import type { MissReason } from './events.ts';
 
 /**
- * Whether an entry may be served, whatever its age: flushes, purges and suppressions decide it. Called at every lookup, so
- * it must cost next to nothing while there are none (7 ns).
+ * Whether an entry may be served, whatever its age: flushes, purges, suppressions and changes of documents decide it. Called
+ * at every lookup, so it must cost next to nothing while there are none (7 ns). `Request`: what the rules read of a search.
  */
-export interface EntryRules {
+export interface EntryRules<Request = RuledRequest> {
   /** The generation of new entries. It is read when the engine call starts, so that a flush during the call holds. */
   readonly generation: () => number;
   /** `outdated`: served as a stale entry is, even while it is fresh. */
-  readonly judge: (entry: Entry, name: RuledName) => EntryVerdict;
+  readonly judge: (entry: Entry, name: RuledName<Request>) => EntryVerdict;
+  /** The place of a new entry in the feed of changes, read with `generation`. Absent: the domain has no feed. */
+  readonly birth?: () => FeedMark;
   /** Whether a document must not be shown. Undefined while there are no such documents. */
   readonly hides: () => ((id: string) => boolean) | undefined;
 }
 
-export type EntryVerdict = 'whole' | 'outdated' | Extract<MissReason, 'flushed' | 'suppressed'>;
+export type EntryVerdict = 'whole' | 'outdated' | DeniedReason;
+
+/** Why an entry may not be served at all. */
+export type DeniedReason = Extract<MissReason, 'flushed' | 'suppressed' | 'deleted' | 'changed'>;
 
 /**
  * Whether the rules of this process are up to date. `unheard`: the control store has not answered yet with a document
@@ -29,9 +34,14 @@ export type ControlStanding = (typeof CONTROL_STANDINGS)[number];
 export const BUCKETS = 10_000;
 
 /** The identity of an entry, as far as the rules read it. */
-export interface RuledName {
+export interface RuledName<Request = RuledRequest> {
   readonly storeName: string;
   readonly bucket: number;
-  /** Purges compare its canonical text. Absent when only the key is known: purges are not checked then. */
-  readonly request?: { readonly text: string };
+  /** Absent when only the key is known: purges, and changes of documents that are not on the page, are not checked then. */
+  readonly request?: Request;
+}
+
+/** Purges compare its canonical text. */
+export interface RuledRequest {
+  readonly text: string;
 }

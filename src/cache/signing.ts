@@ -1,7 +1,7 @@
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 
 /** A signature is valid for one purpose, one domain and one id, and wrong for every other. */
-type SignedPurpose = 'document' | 'report' | 'entry';
+type SignedPurpose = 'document' | 'report' | 'entry' | 'changes';
 
 /** `current`, `previous`: the key that made the signature. `wrong`: neither. */
 type SignedBy = 'current' | 'previous' | 'wrong';

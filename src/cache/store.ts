@@ -136,9 +136,9 @@ export type StoreEvent =
       readonly kind: 'command';
       /**
        * `lease`: one script of a lease. `fleet`: an epoch, a beat, a leave. `control`: a domain's control document and the
-       * reports of its processes. `content`: counting and erasing. `counters`: popularity.
+       * reports of its processes. `changes`: the feed of changes. `content`: counting and erasing. `counters`: popularity.
        */
-      readonly operation: 'read' | 'write' | 'lease' | 'fleet' | 'control' | 'content' | 'counters';
+      readonly operation: 'read' | 'write' | 'lease' | 'fleet' | 'control' | 'changes' | 'content' | 'counters';
       /** `answered`: any answer to an operation other than `read` and `write`. */
       readonly result: 'value' | 'absent' | 'stored' | 'answered' | StoreFault | 'refused';
       readonly durationMs: number;

@@ -2,14 +2,14 @@ import type { Clock, Done } from '../runtime.ts';
 import { type DecodedEntry, decodeEntry } from './codec.ts';
 import { type Entry, type Freshness, freshnessOf, heldToPolicy, type LifetimePolicy, storedForMs } from './entry.ts';
 import type { CacheEvent, MissReason } from './events.ts';
-import type { EntryRules, EntryVerdict, RuledName } from './invalidation.ts';
+import type { DeniedReason, EntryRules, EntryVerdict, RuledName, RuledRequest } from './invalidation.ts';
 import type { Lease } from './lease.ts';
 import type { MemoryTier } from './memory.ts';
 import type { Signing } from './signing.ts';
 import type { Store, StoreRead } from './store.ts';
 
 /** The identity of an entry in both tiers. */
-interface CacheName extends RuledName {
+interface CacheName<Request> extends RuledName<Request> {
   readonly key: string;
   readonly canonical: string;
 }
@@ -25,27 +25,28 @@ export type Lookup =
     };
 
 /** Both tiers of one domain: lookups, the check whether an entry may be served, and writes. */
-export type Tiers = ReturnType<typeof createTiers>;
+export type Tiers<Request = RuledRequest> = ReturnType<typeof createTiers<Request>>;
 
 export interface StoredIn {
   readonly l1: boolean;
   readonly l2: boolean;
 }
 
-interface TiersOptions extends StoredEntryLimits {
+interface TiersOptions<Request> extends StoredEntryLimits {
   readonly domain: string;
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly storeDeadlineMs: number;
-  readonly rules: EntryRules;
+  readonly rules: EntryRules<Request>;
   readonly observe: (event: CacheEvent) => void;
 }
 
-export function createTiers(options: TiersOptions) {
+export function createTiers<Request>(options: TiersOptions<Request>) {
+  type Name = CacheName<Request>;
   const { domain, memory, store, rules, clock, observe } = options;
   const reads = createSingleflight<Lookup>();
 
-  const validate = (entry: Entry, name: RuledName): Lookup => {
+  const validate = (entry: Entry, name: RuledName<Request>): Lookup => {
     const verdict = rules.judge(entry, name);
     if (isDenied(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
@@ -53,18 +54,18 @@ export function createTiers(options: TiersOptions) {
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
-  const decode = (name: CacheName, value: Buffer): Lookup => {
+  const decode = (name: Name, value: Buffer): Lookup => {
     const decoded = decodeStored(value, name.canonical, options);
     return decoded.kind === 'entry' ? validate(decoded.entry, name) : { kind: 'missed', reason: decoded.kind };
   };
 
-  const open = (name: CacheName, value: Buffer): Lookup => {
+  const open = (name: Name, value: Buffer): Lookup => {
     const lookup = decode(name, value);
     if (lookup.kind === 'found') setInMemory(name, lookup.entry);
     return lookup;
   };
 
-  const lookupOf = (read: StoreRead, name: CacheName): Lookup => {
+  const lookupOf = (read: StoreRead, name: Name): Lookup => {
     switch (read.kind) {
       case 'value': {
         const lookup = decode(name, read.value);
@@ -92,7 +93,7 @@ export function createTiers(options: TiersOptions) {
    * Copies an entry of the old store to the new one, unchanged and for the rest of its life. `validate` has accepted it: it is
    * neither flushed nor suppressed. An entry of a generation that no document has is not copied, as in the backfill.
    */
-  const copyForward = (name: CacheName, entry: Entry): void => {
+  const copyForward = (name: Name, entry: Entry): void => {
     if (entry.generation > rules.generation()) return;
     const ttlMs = storedForMs(entry, clock.monotonicMs());
     void store?.seedMany([{ name: name.storeName, value: entry.encoded, ttlMs }]);
@@ -103,7 +104,7 @@ export function createTiers(options: TiersOptions) {
    * page replaces a newer one only when the older one is fresh and the newer one is not (jitter spreads lifetimes, so
    * the older one may live longer).
    */
-  const setInMemory = (name: CacheName, entry: Entry): boolean => {
+  const setInMemory = (name: Name, entry: Entry): boolean => {
     const held = memory.peek(name.key);
     if (held !== undefined) {
       const lookup = validate(held, name);
@@ -121,17 +122,17 @@ export function createTiers(options: TiersOptions) {
   const isOnlyFlushed = (held: Entry, lookup: Lookup): boolean =>
     lookup.kind === 'missed' && lookup.reason === 'flushed' && freshnessOf(held, clock.monotonicMs()) !== 'expired';
 
-  const isFresher = (entry: Entry, held: Lookup, name: RuledName): boolean =>
+  const isFresher = (entry: Entry, held: Lookup, name: RuledName<Request>): boolean =>
     isFresh(validate(entry, name)) && !isFresh(held);
 
-  const write = async (target: Store, name: CacheName, entry: Entry, lease: Lease | undefined): Promise<void> => {
+  const write = async (target: Store, name: Name, entry: Entry, lease: Lease | undefined): Promise<void> => {
     const ttlMs = storedForMs(entry, clock.monotonicMs());
     const written = await (lease?.write(entry.encoded, ttlMs) ?? target.write(name.storeName, entry.encoded, ttlMs));
     if (written.kind === 'stored') observe({ kind: 'stored', domain, tier: 'l2', bytes: entry.encoded.length });
     else observe({ kind: 'not-stored', domain, tier: 'l2', why: written.fault });
   };
 
-  const fromStore = (name: CacheName, done: Done<Lookup>): void => {
+  const fromStore = (name: Name, done: Done<Lookup>): void => {
     if (store === undefined) {
       done(undefined, { kind: 'missed', reason: 'unseen' });
       return;
@@ -153,16 +154,16 @@ export function createTiers(options: TiersOptions) {
   return {
     hasStore: store !== undefined,
     /** Puts an entry that `fromStore` found into L1, also at its first sight. */
-    hold: (name: CacheName, entry: Entry): void => {
+    hold: (name: Name, entry: Entry): void => {
       if (memory.peek(name.key) !== entry) setInMemory(name, entry);
     },
     /** Whether L1 has an entry of the key. */
-    holds: ({ key }: Pick<CacheName, 'key'>): boolean => memory.peek(key) !== undefined,
+    holds: ({ key }: Pick<Name, 'key'>): boolean => memory.peek(key) !== undefined,
     /** Whether an entry may be served at this moment: the rules change while a request holds it. */
     validate,
     /** Decodes and validates a value that came from the store by another way than a read. A servable entry is then in L1. */
     open,
-    fromMemory: (name: CacheName): Lookup => {
+    fromMemory: (name: Name): Lookup => {
       const entry = memory.get(name.key);
       return entry === undefined ? { kind: 'missed', reason: 'unseen' } : validate(entry, name);
     },
@@ -172,7 +173,7 @@ export function createTiers(options: TiersOptions) {
      */
     fromStore,
     /** L1 takes the entries as in `fromStore`. */
-    fromStoreMany: async (names: readonly CacheName[]): Promise<readonly Lookup[]> => {
+    fromStoreMany: async (names: readonly Name[]): Promise<readonly Lookup[]> => {
       if (store === undefined) return names.map(() => ({ kind: 'missed', reason: 'unseen' }));
       const values = await store.readMany(
         names.map((name) => name.storeName),
@@ -186,7 +187,7 @@ export function createTiers(options: TiersOptions) {
      * the entry.
      * @returns whether L1 holds the entry, and whether the store was asked to keep it.
      */
-    set: (name: CacheName, entry: Entry, { storeIsUp, lease }: { storeIsUp: boolean; lease?: Lease }): StoredIn => {
+    set: (name: Name, entry: Entry, { storeIsUp, lease }: { storeIsUp: boolean; lease?: Lease }): StoredIn => {
       if (entry.encoded.length > options.maxEntryBytes) {
         observe({ kind: 'not-stored', domain, tier: 'l1', why: 'too-large' });
         if (store !== undefined) observe({ kind: 'not-stored', domain, tier: 'l2', why: 'too-large' });
@@ -251,8 +252,8 @@ export function ownBytes(value: Buffer): Buffer {
 }
 
 /** May not be served at all. */
-export function isDenied(verdict: EntryVerdict): verdict is 'flushed' | 'suppressed' {
-  return verdict === 'flushed' || verdict === 'suppressed';
+export function isDenied(verdict: EntryVerdict): verdict is DeniedReason {
+  return verdict !== 'whole' && verdict !== 'outdated';
 }
 
 /** One call per key in this process, as in golang/groupcache: a caller that comes while it runs gets its result, or its error. */

@@ -41,7 +41,7 @@ export function crossCheck(config: Draft<Config>): readonly Fault[] {
   checkTls(config, report);
   findSharedStores(config, report);
   for (const [name, domain] of Object.entries(config.domains ?? {})) {
-    if (domain !== undefined) checkDomain(name, domain, below('domains', name));
+    if (domain !== undefined) checkDomain(name, domain, config.control?.kind !== 'none', below('domains', name));
   }
   return faults;
 }
@@ -129,7 +129,7 @@ export const RESERVED_ATTRIBUTES: readonly string[] = [
 const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
 
 /** Faults between the values of one domain. */
-function checkDomain(name: string, domain: DraftDomain, report: Report): void {
+function checkDomain(name: string, domain: DraftDomain, hasControl: boolean, report: Report): void {
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
@@ -138,6 +138,15 @@ function checkDomain(name: string, domain: DraftDomain, report: Report): void {
   checkAttributes(domain, report);
   checkContext(domain.context ?? {}, report);
   checkCandidates(domain, report);
+  const { stream } = domain.changes ?? {};
+  const hasStore = domain.store?.kind !== 'none';
+  if (stream !== undefined && !hasStore && (stream.from === 'store' || !hasControl)) {
+    report(
+      ['changes', 'stream', 'from'],
+      showValue(stream.from),
+      'a stream needs the control store, or a store of the domain',
+    );
+  }
 }
 
 function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, report: Report): void {

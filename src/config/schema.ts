@@ -129,6 +129,57 @@ const freshness = Type.Object(
   section('Lifetimes of pages.'),
 );
 
+const changes = Type.Object(
+  {
+    memory: size(
+      'Memory of the latest changes, about a million in 16 MiB. Older pages than it knows count as changed.',
+      {
+        default: '16MiB',
+        min: 1 * MIB,
+        max: 1 * GIB,
+      },
+    ),
+    onChange: choice(
+      ['stale', 'miss'],
+      'A page with a changed document: served once more while it is refreshed, or computed again first. One with a deleted document is never served.',
+      { default: 'stale' },
+    ),
+    engineLag: duration(
+      'Time after which the engine answers with a change at the latest; pages from within it are judged again.',
+      {
+        default: '0s',
+        min: 0,
+        max: 10 * MINUTE,
+      },
+    ),
+    untilRotation: flag(
+      'The engine answers with a change after its next rotation only: until then deleted documents are left out of its pages.',
+      { default: false },
+    ),
+    audit: integer('One hit in so many is compared with the engine, while it has permits to spare; 0 turns it off.', {
+      default: 1000,
+      minimum: 0,
+      maximum: 1_000_000_000,
+    }),
+    stream: Type.Optional(
+      Type.Object(
+        {
+          key: text('Name of the stream.', { maxLength: 512 }),
+          from: optional(
+            choice(['control', 'store'], 'The server of the stream: the control store, or the store of this domain.', {
+              'x-default': 'the control store where there is one',
+            }),
+          ),
+        },
+        closed('A Redis Stream that another program fills with changes.'),
+      ),
+    ),
+  },
+  closed(
+    'The feed of changes: pages are right within a second of a change of a document. Without this section it is off.',
+  ),
+);
+
 const domain = Type.Object(
   {
     memory: Type.Object(
@@ -154,6 +205,7 @@ const domain = Type.Object(
     candidates,
     engine,
     freshness,
+    changes: Type.Optional(changes),
     catalogue,
     attributes: Type.Record(Type.String({ pattern: FIELD_PATTERN }), attribute, {
       maxProperties: 64,

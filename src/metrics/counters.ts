@@ -1,5 +1,6 @@
 import { MISS_REASONS } from '../cache/events.ts';
 import type { StoreEvent } from '../cache/store.ts';
+import type { ChangeEvent } from '../changes/feed.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
@@ -287,6 +288,42 @@ export function createCounters(
     { domain, event: values.CONTROL_EVENTS },
     (add) => (event) => add(1, event.domain, event.kind === 'overlay' ? `drill-${event.state}` : event.kind),
   );
+  const changes: Table<ChangeEvent> = {
+    'changes-applied': together(
+      sparse(
+        'serpcache_changes_total',
+        'Changes of documents that came through the feed and are in force in this process.',
+        { domain },
+        (add) => (event) => add(event.changes, event.domain),
+      ),
+      histogram(
+        'serpcache_changes_lag_seconds',
+        'Time from adding a change to the stream until it was in force in this process, by the clock of the stream.',
+        { domain },
+        (observe) => (event) => observe(event.lagMs, event.domain),
+      ),
+    ),
+    'changes-gap': sparse(
+      'serpcache_changes_gaps_total',
+      'Moments after which every older page counts as changed. trimmed, replaced: the process lost its place in the stream. source: entries of the source are gone. corrupt: a batch cannot be read. index: the engine has another index. lag: too many changes within the lag of the engine.',
+      { domain, reason: values.GAP_REASONS },
+      (add) => (event) => add(1, event.domain, event.why),
+    ),
+    'page-changed': sparse(
+      'serpcache_pages_changed_total',
+      'Pages that the feed made stale, each counted when it was asked for. deleted, changed: a document on it. entered: a document may have entered or left it. unknown: the feed has a gap.',
+      { domain, reason: values.PAGE_CHANGES },
+      (add) => (event) => add(1, event.domain, event.why),
+    ),
+    'changes-refused': sparse(
+      'serpcache_changes_refused_total',
+      'Entries of the source that are no changes, and batches of the stream that are not signed. They are not applied; the log says why.',
+      { domain },
+      (add) => (event) => add(event.count, event.domain),
+    ),
+    'changes-away': uncounted,
+    'changes-back': uncounted,
+  };
   const popularity = sparse<PopularityEvent>(
     'serpcache_popularity_queries_total',
     'Queries whose counts were added to the fleet, or dropped because the counter store was slow or away.',
@@ -327,6 +364,7 @@ export function createCounters(
     observeConnection: connection,
     observeToken: token,
     observeControl: control,
+    observeChanges: (event) => countBy(changes, event),
     observePopularity: popularity,
     observeShadow: (event) => countBy(shadow, event),
     observeTracing: spans,

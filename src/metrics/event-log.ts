@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { StoreEvent } from '../cache/store.ts';
+import type { ChangeEvent } from '../changes/feed.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { TokenEvent } from '../http/transport/events.ts';
@@ -24,6 +25,7 @@ export const LOGGED_KINDS = {
   observeStore: ['breaker', 'connection', 'topology'],
   observeSearch: ['backfill', 'engine'],
   observeGuard: ['breaker'],
+  observeChanges: ['changes-gap', 'changes-away', 'changes-back', 'changes-refused'],
 } as const;
 
 /** Maximum number of lines per second. Every domain tries each unreachable node many times a second. */
@@ -105,6 +107,12 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
     write(isOrdinary ? 'info' : 'warn', line, CONTROL_MESSAGES[kind]);
   };
 
+  const logChanges = (event: ChangeEvent): void => {
+    if (event.kind === 'changes-applied' || event.kind === 'page-changed') return;
+    const line = counted(controls, factsOf(event));
+    write(event.kind === 'changes-back' ? 'info' : 'warn', line, CHANGES_MESSAGES[event.kind]);
+  };
+
   const logDrill = ({ kind, ...facts }: DrillEvent): void => {
     if (kind === 'drill-guard') log.warn(facts, 'drill: a guard is broken');
     else if (kind === 'drill-unwritten')
@@ -148,6 +156,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
       if (event.kind === 'breaker') logBreaker('engine', { domain, target: event.target }, event.state);
     },
     observeControl: logControl,
+    observeChanges: logChanges,
     observeDrill: logDrill,
     observeFlush: ({ kind, ...facts }) => log.info(facts, `flush: ${kind}`),
     observeWarm: ({ kind, ...facts }) => log.info(facts, kind.replaceAll('-', ' ')),
@@ -170,6 +179,13 @@ const CONTROL_MESSAGES: Readonly<Record<ControlEvent['kind'], string>> = {
   'control-reports-refused': 'control: reports of other processes cannot be read or are not signed',
   overlay: 'control: a drill',
 };
+
+const CHANGES_MESSAGES = {
+  'changes-gap': 'changes: the feed has a gap; every older page counts as changed',
+  'changes-away': 'changes: the stream does not answer; pages older than a few seconds count as changed',
+  'changes-back': 'changes: the stream answers again',
+  'changes-refused': 'changes: entries were refused',
+} as const;
 
 const PLACEMENT_MESSAGES: Readonly<Record<Of<ShadowEvent, 'placement-changed'>['phase'], string>> = {
   configured: 'placement: the store of the configuration is read and written',

@@ -1,4 +1,5 @@
 import type { StoreEvent } from '../cache/store.ts';
+import type { ChangeEvent } from '../changes/feed.ts';
 import type { ControlEvent } from '../control/control.ts';
 import type { EngineEvent } from '../engines/create-engines.ts';
 import type { RequestEvent } from '../http/events.ts';
@@ -27,6 +28,7 @@ export interface Observers {
   readonly observeEngine: (domain: string, event: EngineEvent) => void;
   readonly observeGuard: (domain: string, event: GuardEvent) => void;
   readonly observeControl: (event: ControlEvent) => void;
+  readonly observeChanges: (event: ChangeEvent) => void;
   readonly observePopularity: (event: PopularityEvent) => void;
   readonly observeFlush: (event: FlushEvent) => void;
   readonly observeWarm: (event: WarmEvent) => void;

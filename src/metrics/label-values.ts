@@ -1,4 +1,5 @@
 import type { StoreEvent } from '../cache/store.ts';
+import type { ChangeEvent } from '../changes/feed.ts';
 import type { ControlEvent } from '../control/control.ts';
 import { PLACEMENT_PHASES } from '../control/document.ts';
 import type { SphinxEvent } from '../engines/sphinx/engine.ts';
@@ -86,6 +87,7 @@ export const STORE_OPERATIONS = values<Of<StoreEvent, 'command'>['operation']>({
   lease: true,
   fleet: true,
   control: true,
+  changes: true,
   content: true,
   counters: true,
 });
@@ -135,6 +137,22 @@ export const CONTROL_EVENTS = values<Exclude<ControlEvent['kind'], 'overlay'> | 
   'drill-live': true,
   'drill-ended': true,
   'drill-void': true,
+});
+
+export const GAP_REASONS = values<Of<ChangeEvent, 'changes-gap'>['why']>({
+  trimmed: true,
+  replaced: true,
+  source: true,
+  corrupt: true,
+  index: true,
+  lag: true,
+});
+
+export const PAGE_CHANGES = values<Of<ChangeEvent, 'page-changed'>['why']>({
+  deleted: true,
+  changed: true,
+  entered: true,
+  unknown: true,
 });
 
 export const SHADOW_COPY_TYPES = values<Of<ShadowEvent, 'shadow-copy'>['type']>({ read: true, write: true });

@@ -1,3 +1,4 @@
+import type { FeedStatus } from '../changes/feed.ts';
 import type { ControlSummary } from '../control/control.ts';
 import type { DoctorEvent } from '../operations/doctor/doctor.ts';
 import type { DomainStatus } from '../search/status.ts';
@@ -258,6 +259,18 @@ export const CONTROL_LEVELS: Levels<ControlSummary> = {
       const inForce = placement?.phase ?? 'configured';
       return Object.fromEntries(PLACEMENTS.map((phase) => [phase, Number(phase === inForce)]));
     },
+  },
+};
+
+/** The feed of changes of each domain that has one. */
+export const FEED_LEVELS: Levels<FeedStatus> = {
+  serpcache_changes_heard_seconds: {
+    help: 'Time since this process has read the stream of changes to its end. Above a second, pages older than a few seconds count as changed.',
+    value: ({ heardMsAgo }) => heardMsAgo / 1000,
+  },
+  serpcache_changes_table_used_ratio: {
+    help: 'Share of the newer half of the memory of changed documents that is used: 0 to 1. When it is full, the older half is forgotten, and pages older than it count as changed.',
+    value: ({ filled }) => filled,
   },
 };
 

@@ -1,3 +1,4 @@
+import type { FeedStatus } from '../changes/feed.ts';
 import type { ControlSummary } from '../control/control.ts';
 import type { Clock } from '../runtime.ts';
 import type { DomainStatus } from '../search/status.ts';
@@ -8,6 +9,7 @@ import {
   CONTROL_LEVELS,
   createDoctorLevels,
   DOMAIN_LEVELS,
+  FEED_LEVELS,
   LANE_LEVELS,
   type LaneFigures,
   type Levels,
@@ -22,12 +24,14 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export interface MetricsOptions {
   /** Configured names: the only values of a `domain` label, beside `none` and `other`. */
   readonly domains: readonly string[];
-  /** This and the four below are called once per scrape, and not before the first. */
+  /** This and the ones below are called once per scrape, and not before the first. */
   readonly status: () => readonly DomainStatus[];
   readonly admission: () => AdmissionFigures;
   /** Undefined while the lane is off. */
   readonly lane: () => LaneFigures | undefined;
   readonly control: () => readonly { readonly domain: string; readonly control: ControlSummary }[];
+  /** The domains that have a feed of changes. */
+  readonly changes: () => readonly { readonly domain: string; readonly feed: FeedStatus }[];
   /** The count so far: the log is older than the metrics. */
   readonly droppedLines: () => number;
   readonly clock: Clock;
@@ -69,12 +73,16 @@ export function createMetrics(options: MetricsOptions) {
   const admission = perScrape(options.admission);
   const lane = perScrape(options.lane);
   const control = perScrape(options.control);
+  const changes = perScrape(options.changes);
   const single = <Source>(source: Source) => [{ labels: {}, source }];
   registerLevels(registries, DOMAIN_LEVELS, () =>
     status().map((source) => ({ labels: { domain: source.domain }, source })),
   );
   registerLevels(registries, CONTROL_LEVELS, () =>
     control().map(({ domain, control: source }) => ({ labels: { domain }, source })),
+  );
+  registerLevels(registries, FEED_LEVELS, () =>
+    changes().map(({ domain, feed: source }) => ({ labels: { domain }, source })),
   );
   registerLevels(registries, ADMISSION_LEVELS, () => single(admission()));
   registerLevels(registries, LANE_LEVELS, () => single(lane()));

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { RuledName } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
+import type { Changes } from '../changes/create-changes.ts';
 import type { DomainSettings, Settings } from '../config/settings.ts';
 import { type Control, summaryOf } from '../control/control.ts';
 import { OperationError } from '../control/operation-error.ts';
@@ -31,6 +32,8 @@ interface OperatedDomain<Prepared> {
   readonly name: string;
   readonly settings: DomainSettings;
   readonly control: Control;
+  /** Absent: the domain has no feed of changes. */
+  readonly changes: Changes | undefined;
   /** The control document is kept in another store than the entries. */
   readonly controlElsewhere: boolean;
   /** Absent: the domain has no store. */
@@ -196,7 +199,13 @@ function createDomainOperations<Prepared>(
   stack.defer(sweeper.close);
   const sweeping = setInterval(sweeper.documentChanged, SWEEP_INTERVAL_MS).unref();
   stack.defer(() => clearInterval(sweeping));
-  const operations: DomainOperations = { control, flush, pagesOf: domain.pagesOf, popular: shared.top };
+  const operations: DomainOperations = {
+    control,
+    changes: domain.changes,
+    flush,
+    pagesOf: domain.pagesOf,
+    popular: shared.top,
+  };
   const drilled: DrillDomain = {
     name,
     control,

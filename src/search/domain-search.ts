@@ -9,7 +9,7 @@ import { createTiers, isDenied } from '../cache/tiers.ts';
 import type { EngineGuard } from '../resilience/create-guard.ts';
 import type { EngineHealth } from '../resilience/engine-health.ts';
 import type { Runtime } from '../runtime.ts';
-import type { SearchDomain } from './domain.ts';
+import type { SearchDomain, SearchRequest } from './domain.ts';
 import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import { type Explanation, explain } from './explain.ts';
@@ -46,8 +46,8 @@ export interface DomainOptions extends Omit<Runtime<SearchEvent>, 'processId'> {
   readonly signing?: Signing | undefined;
   readonly engine: DomainEngine;
   readonly lifeboat?: Pick<LifeboatOptions, 'engine' | 'guard' | 'deadlineMs'> | undefined;
-  /** The decisions of operators. */
-  readonly rules: EntryRules;
+  /** The decisions of operators, and the feed of changes. */
+  readonly rules: EntryRules<SearchRequest>;
   /** A drill is simulating an engine outage. */
   readonly forcedOpen: () => boolean;
   readonly controlStanding: StatusParts['controlStanding'];

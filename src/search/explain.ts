@@ -1,11 +1,11 @@
 import { type Entry, freshnessOf } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
-import type { EntryRules } from '../cache/invalidation.ts';
+import type { DeniedReason, EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
 import { readOnce, type Store } from '../cache/store.ts';
 import { decodeStored, isDenied, type StoredEntryLimits } from '../cache/tiers.ts';
 import { explainCanonicalQuery } from './canonical.ts';
-import type { SearchDomain } from './domain.ts';
+import type { SearchDomain, SearchRequest } from './domain.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
 import type { MissPath } from './miss-path.ts';
 import { ignoredParameters, type SearchParameters } from './query.ts';
@@ -15,7 +15,7 @@ export type Explanation = Awaited<ReturnType<typeof explain>>;
 
 export interface TierExplanation {
   readonly tier: 'l1' | 'l2';
-  /** `failing`: served only when the engine fails. `expired`: never served. `flushed`, `suppressed`: refused whatever its age. */
+  /** `failing`: served only when the engine fails. `expired`: never served. A reason to deny it: refused whatever its age. */
   readonly state:
     | 'fresh'
     | 'stale'
@@ -23,7 +23,8 @@ export interface TierExplanation {
     | 'expired'
     | 'absent'
     | 'fault'
-    | Extract<MissReason, 'incompatible' | 'corrupt' | 'oversized' | 'unsigned' | 'flushed' | 'suppressed'>;
+    | DeniedReason
+    | Extract<MissReason, 'incompatible' | 'corrupt' | 'oversized' | 'unsigned'>;
   /** With `fault`: the fault of the store. */
   readonly detail?: MissReason;
   /** Size of the encoded entry. */
@@ -43,7 +44,7 @@ interface ExplainOptions extends StoredEntryLimits {
   readonly memory: MemoryTier;
   readonly store?: Store;
   readonly storeDeadlineMs: number;
-  readonly rules: EntryRules;
+  readonly rules: EntryRules<SearchRequest>;
   readonly lastMiss: MissPath['lastMiss'];
 }
 

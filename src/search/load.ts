@@ -5,6 +5,7 @@ import { PRIORITIES, type Priority } from '../resilience/codel-queue.ts';
 import { type EnginePermit, type Guard, within } from '../resilience/guard.ts';
 import { SearchError } from '../resilience/search-error.ts';
 import { promised } from '../runtime.ts';
+import type { SearchRequest } from './domain.ts';
 import type { ResultPage } from './engine.ts';
 import type { PreparedSearch } from './key.ts';
 import { type AskEngineOptions, askEngine, type ComputeEntryOptions, computeEntry } from './page.ts';
@@ -49,7 +50,7 @@ interface Loaded {
 
 interface LoaderOptions extends ComputeEntryOptions, AskEngineOptions {
   readonly guard: Pick<Guard, 'admit'>;
-  readonly tiers: Tiers;
+  readonly tiers: Tiers<SearchRequest>;
   /** Absent where there is no store. */
   readonly leases?: Leases;
   /** Traces the loads in the background. */

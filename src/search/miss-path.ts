@@ -3,6 +3,7 @@ import type { Lookup, Tiers } from '../cache/tiers.ts';
 import { within } from '../resilience/guard.ts';
 import { type NoPageReason, REASONS, SearchError } from '../resilience/search-error.ts';
 import { type Clock, createBoundedMap } from '../runtime.ts';
+import type { SearchRequest } from './domain.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Lifeboat } from './lifeboat.ts';
@@ -23,7 +24,7 @@ export type MissPath = ReturnType<typeof createMissPath>;
 
 interface MissPathOptions {
   readonly domain: string;
-  readonly tiers: Tiers;
+  readonly tiers: Tiers<SearchRequest>;
   readonly loader: Pick<Loader, 'load' | 'reload' | 'isLoading'>;
   readonly lifeboat?: Lifeboat;
   /** The engine's deadline: the maximum time that a client waits for one engine call. */

@@ -1,5 +1,5 @@
 import { compress, type EntryParts, encodeEntry, etagOf } from '../cache/codec.ts';
-import { type Coding, type Entry, type LifetimePolicy, lifetimesOf } from '../cache/entry.ts';
+import { type Coding, type Entry, type FeedMark, type LifetimePolicy, lifetimesOf } from '../cache/entry.ts';
 import type { EntryRules } from '../cache/invalidation.ts';
 import type { Signing } from '../cache/signing.ts';
 import type { EnginePermit } from '../resilience/guard.ts';
@@ -22,12 +22,12 @@ export interface EncodePageOptions {
 
 export interface ComputeEntryOptions extends EncodePageOptions {
   /** `generation`: the generation of a new entry. `hides`: documents that must not be shown. */
-  readonly rules: Pick<EntryRules, 'generation' | 'hides'>;
+  readonly rules: Pick<EntryRules, 'generation' | 'hides' | 'birth'>;
 }
 
 /**
  * One engine call under its permit, and its page as an entry. The entry is as old as the start of the call, and carries
- * the generation of that moment, so that what is flushed during the call stays flushed.
+ * the generation and the place in the feed of that moment, so that what is flushed or changed during the call counts.
  * @throws SearchError of the guard, or what `ask` throws
  */
 export async function computeEntry(
@@ -38,15 +38,17 @@ export async function computeEntry(
 ): Promise<Entry> {
   const { rules, clock } = options;
   let [generation, createdAtMs, bornMs] = [0, 0, 0];
+  let feed: FeedMark | undefined;
   const page = await permit.run((endpoint, signal) => {
     generation = rules.generation();
+    feed = rules.birth?.();
     createdAtMs = clock.wallMs();
     bornMs = clock.monotonicMs();
     return ask(endpoint, signal);
   });
   const costMs = clock.monotonicMs() - bornMs;
   const shown = withoutSuppressed(page, rules.hides());
-  return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs }, options);
+  return encodePage(prepared, shown, { generation, createdAtMs, bornMs, costMs, feed }, options);
 }
 
 export interface AskEngineOptions {
@@ -103,7 +105,7 @@ export function withoutSuppressed(page: ResultPage, hides: ((id: string) => bool
 async function encodePage(
   prepared: PreparedSearch,
   page: ResultPage,
-  facts: Pick<EntryParts, 'generation' | 'createdAtMs' | 'bornMs' | 'costMs'>,
+  facts: Pick<EntryParts, 'generation' | 'createdAtMs' | 'bornMs' | 'costMs' | 'feed'>,
   { lifetimes, compression, clock, random, signing }: EncodePageOptions,
 ): Promise<Entry> {
   const identity = encodeBody(prepared.request, page);

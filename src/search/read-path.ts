@@ -3,6 +3,7 @@ import type { MissReason } from '../cache/events.ts';
 import type { Lookup, Tiers } from '../cache/tiers.ts';
 import { SearchError } from '../resilience/search-error.ts';
 import type { Clock, Done } from '../runtime.ts';
+import type { SearchRequest } from './domain.ts';
 import type { AnswerOutcome } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import { factsOfLookup, faultOf, type Span } from './trace.ts';
@@ -75,7 +76,7 @@ export type AnswerMiss = (
 export type ReadPath = ReturnType<typeof createReadPath>;
 
 interface ReadPathOptions {
-  readonly tiers: Tiers;
+  readonly tiers: Tiers<SearchRequest>;
   readonly missPath: { readonly answer: AnswerMiss };
   /** While true, an entry of the stale-if-error window is served at once, as if the engine had failed already. */
   readonly engineTroubled: () => boolean;
@@ -310,6 +311,8 @@ function whyForwarded(lookup: Lookup): Forward['why'] {
     case 'expired':
     case 'flushed':
     case 'suppressed':
+    case 'deleted':
+    case 'changed':
       return 'stale';
     default:
       return 'uri-miss';

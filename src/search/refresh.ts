@@ -2,6 +2,7 @@ import { type Entry, freshnessOf, remainingMs } from '../cache/entry.ts';
 import type { Tiers } from '../cache/tiers.ts';
 import { SearchError } from '../resilience/search-error.ts';
 import { type Clock, createBoundedMap } from '../runtime.ts';
+import type { SearchRequest } from './domain.ts';
 import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Loader } from './load.ts';
@@ -151,7 +152,7 @@ export function createRefreshAhead(options: RefreshAheadOptions) {
  */
 export type Warmer = (prepared: PreparedSearch) => Promise<'cached' | 'computed'>;
 
-export function createWarmer(tiers: Tiers, loader: Pick<Loader, 'refresh'>): Warmer {
+export function createWarmer(tiers: Tiers<SearchRequest>, loader: Pick<Loader, 'refresh'>): Warmer {
   return async (prepared) => {
     const l1 = tiers.fromMemory(prepared);
     if (l1.kind === 'found' && l1.freshness === 'fresh') return 'cached';

@@ -1,6 +1,7 @@
 import type { StoreEvent } from '../cache/store.ts';
 import type { Settings, StoreSettings } from '../config/settings.ts';
 import type { Runtime } from '../runtime.ts';
+import { createMemoryChangeStream } from './memory/change-stream.ts';
 import { createMemoryControlStore } from './memory/control-store.ts';
 import { createRedisStore, type RedisStore } from './redis/store.ts';
 
@@ -38,6 +39,16 @@ export function createStores(
       if (controlStore !== undefined) return { store: controlStore.control, shared: true, elsewhere: true };
       if (own !== undefined) return { store: own.control, shared: true, elsewhere: false };
       return { store: memory, shared: false, elsewhere: true };
+    },
+    /** The feed of changes of a domain is beside its control document. @param own the domain's store, if it has one. */
+    changesOf: (own: RedisStore | undefined, key: string | undefined, from: 'control' | 'store' | undefined) => {
+      const nearest = controlStore ?? own;
+      const holder = from === 'store' ? own : nearest;
+      return {
+        stream: nearest?.changes ?? createMemoryChangeStream({ clock }),
+        shared: nearest !== undefined,
+        source: key === undefined ? undefined : holder?.sourceOf(key),
+      };
     },
     counters: (counterStore ?? controlStore)?.counters,
     /** Closes the control store and the counter store. */

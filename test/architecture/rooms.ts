@@ -11,6 +11,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   search: ['cache', 'resilience'],
   control: ['cache'],
   catalogue: ['search'],
+  // Words of documents and of searches are compared as the engines fold them; changes are published as decisions are.
+  changes: ['cache', 'control', 'search', 'engines/analysis'],
   // The default configuration has the demo catalogue.
   config: ['schema', 'cache', 'search', 'catalogue'],
   tracing: ['schema', 'config', 'search'],
@@ -25,10 +27,19 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],
   'operations/doctor': ['schema', 'cache', 'resilience', 'search', 'control', 'config', 'report', 'operations/meter'],
-  operations: ['cache', 'control', 'search', 'popularity', 'config', 'operations/*'],
-  'stores/memory': ['cache', 'control'],
-  'stores/redis': ['schema', 'cache', 'control', 'config', 'popularity', 'operations/flush', 'operations/doctor'],
-  stores: ['cache', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
+  operations: ['cache', 'changes', 'control', 'search', 'popularity', 'config', 'operations/*'],
+  'stores/memory': ['cache', 'changes', 'control'],
+  'stores/redis': [
+    'schema',
+    'cache',
+    'changes',
+    'control',
+    'config',
+    'popularity',
+    'operations/flush',
+    'operations/doctor',
+  ],
+  stores: ['cache', 'changes', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
   'engines/analysis': ['search'],
   'engines/sphinx': ['search', 'engines/analysis', 'resilience', 'config', 'operations/doctor'],
   'engines/sqlite': ['search', 'engines/analysis', 'resilience', 'operations/doctor'],
@@ -41,6 +52,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'http/admin': [
     'schema',
     'cache',
+    'changes',
     'control',
     'search',
     'popularity',
@@ -67,6 +79,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // It reads the events of every room.
   metrics: [
     'cache',
+    'changes',
     'search',
     'resilience',
     'control',

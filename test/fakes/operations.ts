@@ -26,6 +26,7 @@ export function createFakeOperations(options: {
       name,
       {
         control,
+        changes: undefined,
         flush: createFakeFlush(control, clock),
         pagesOf: (typed) => {
           const text = canonicalText(typed);

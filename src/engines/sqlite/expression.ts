@@ -1,3 +1,4 @@
+import { LONGEST_WORD, RUSSIAN } from '../analysis/forms.ts';
 import {
   indexedWords,
   isNgram,
@@ -10,7 +11,6 @@ import {
   type WordRun,
   writingsOf,
 } from '../analysis/words.ts';
-import { LONGEST_WORD, RUSSIAN } from './forms.ts';
 
 export interface Vocabulary {
   /** The forms that a word may have, the word itself first. */

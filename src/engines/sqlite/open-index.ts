@@ -3,8 +3,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, probeOf, type ResultPage, type SearchResult } from '../../search/engine.ts';
+import { formsOf } from '../analysis/forms.ts';
 import { type Expression, readingsOf, type Vocabulary } from './expression.ts';
-import { formsOf } from './forms.ts';
 import { type FactColumn, factColumnsOf, IndexError, readMeta } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readOnce, type Store } from '../../cache/store.ts';
+import type { ChangeSource, ChangeStream } from '../../changes/feed.ts';
 import type { ControlStore } from '../../control/control-store.ts';
 import type { StoreContent } from '../../operations/flush/content.ts';
 import type { CounterStore } from '../../popularity/shared.ts';
+import { createRedisChanges, createRedisSource } from './changes.ts';
 import { connectCluster } from './cluster.ts';
 import { commandSender, createRedisLeases, entryCommands } from './commands.ts';
 import type { RedisSettings, TopologyParts } from './connection.ts';
@@ -24,6 +26,9 @@ export interface RedisStoreOptions extends TopologyParts {
 /** One set of connections behind all the ports that Redis-protocol servers serve. */
 export interface RedisStore extends Store {
   readonly control: ControlStore;
+  readonly changes: ChangeStream;
+  /** The stream of another team under this name. */
+  readonly sourceOf: (key: string) => ChangeSource;
   readonly content: StoreContent;
   readonly counters: CounterStore;
   /** Whether the store holds a name; undefined when the store did not answer in time. */
@@ -55,6 +60,8 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
     seedMany: (items) => writeManyIfAbsent({ items, batchSize, ownerOf }),
     leases: createRedisLeases({ send, deadlineMs, random, closed: () => closed }),
     control: createRedisControl({ send }),
+    changes: createRedisChanges({ send }),
+    sourceOf: (key) => createRedisSource({ send, key }),
     content: createRedisContent({ domain, owners, ownerOf, batchSize, deadlineMs: contentDeadlineMs }),
     counters: createRedisCounters({ send, clock, windowMs: counterWindowMs }),
     ...createProcessCount({ domain, send }),

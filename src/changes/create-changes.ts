@@ -1,0 +1,214 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fingerprint } from '../cache/codec.ts';
+import type { Entry, FeedMark } from '../cache/entry.ts';
+import type { EntryRules, EntryVerdict, RuledName } from '../cache/invalidation.ts';
+import type { Signing } from '../cache/signing.ts';
+import { OperationError } from '../control/operation-error.ts';
+import type { Runtime } from '../runtime.ts';
+import type { SearchDomain, SearchRequest } from '../search/domain.ts';
+import { type Change, parseChange } from './change.ts';
+import type { ChangeEvent, ChangeSource, ChangeStream, FeedStatus, StreamBatch } from './feed.ts';
+import { createFollower, GAP_BYTES, PER_MS } from './follower.ts';
+import { createChangeLog } from './log.ts';
+import { encodeChange, interestOf } from './record.ts';
+
+/** The feed of changes of one domain, as this process reads, writes and applies it. */
+export type Changes = ReturnType<typeof createChanges>;
+
+export interface ChangesOptions extends Pick<Runtime<ChangeEvent>, 'clock' | 'random' | 'observe'> {
+  readonly domain: SearchDomain;
+  readonly settings: {
+    /** Bytes. */
+    readonly memory: number;
+    readonly onChange: 'stale' | 'miss';
+    readonly engineLagMs: number;
+    /** The engine lags until it has another index. */
+    readonly untilRotation: boolean;
+  };
+  readonly stream: ChangeStream;
+  readonly shared: boolean;
+  readonly source?: ChangeSource | undefined;
+  readonly signing?: Signing | undefined;
+}
+
+/** A batch is sent when it has this size; one of the source and one of a call are at most this large. */
+const BATCH_BYTES = 64 * 1024;
+/** Number of changes that are encoded in one turn of the event loop: a text takes about 20 µs. */
+const CHANGES_PER_TURN = 50;
+/** Calls that wait for the one that is being published. */
+const MAX_PUBLISHING = 16;
+/** While the stream is away, a page may be this old before it counts as changed. */
+const BLIND_PAGE_MS = 5000;
+const SOURCE_INTERVAL_MS = 100;
+const SOURCE_DEADLINE_MS = 500;
+
+export function createChanges(options: ChangesOptions) {
+  const { domain, settings, source, clock, random, observe } = options;
+  const { onChange, engineLagMs, untilRotation } = settings;
+  const log = createChangeLog({ maxBytes: settings.memory });
+  const follower = createFollower({ ...options, domain: domain.name, log, engineLagMs });
+  let indexPosition = 0;
+  let closed = false;
+
+  const batchesOf = async function* (changes: readonly Change[]) {
+    let records: Buffer[] = [];
+    let bytes = 0;
+    for (const [at, change] of changes.entries()) {
+      const record = encodeChange(change, domain);
+      if (bytes + record.length > BATCH_BYTES && records.length > 0) {
+        yield { bytes: Buffer.concat(records), until: at };
+        records = [];
+        bytes = 0;
+      }
+      records.push(record);
+      bytes += record.length;
+      if (at % CHANGES_PER_TURN === CHANGES_PER_TURN - 1) await nextTurn();
+    }
+    if (records.length > 0) yield { bytes: Buffer.concat(records), until: changes.length };
+  };
+
+  /** @returns whether it was added; false: another process has copied the same entries */
+  const add = async (batch: StreamBatch): Promise<boolean> => {
+    const added = await follower.append(batch);
+    if (added.kind !== 'fault') return added.kind === 'appended';
+    throw new OperationError('control-unavailable', `the stream of changes does not take them: ${added.fault}`);
+  };
+
+  let publishing: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  /**
+   * Gives changes to all processes, and returns when they are in force here. Calls are taken one after the other.
+   * @throws OperationError control-unavailable: changes up to some line were taken; to send all again does no harm
+   */
+  const publish = async (changes: readonly Change[]): Promise<void> => {
+    if (waiting >= MAX_PUBLISHING)
+      throw new OperationError('control-unavailable', 'too many calls with changes at once');
+    waiting += 1;
+    const work = publishing.then(async () => {
+      for await (const { bytes } of batchesOf(changes)) await add({ bytes });
+      await follower.poll();
+    });
+    publishing = work.catch(() => undefined);
+    await work.finally(() => {
+      waiting -= 1;
+    });
+  };
+
+  const judgeChanges = (entry: Entry, { request }: RuledName<SearchRequest>, mark: FeedMark): void => {
+    const from = Number.isNaN(mark.judged) ? log.numberAt(mark.position) : mark.judged;
+    // A page that is stale already can only have its documents deleted.
+    const isJudgedWhole = mark.change === undefined;
+    if (isJudgedWhole && request !== undefined) mark.interest ??= interestOf(request);
+    const change = log.judge(entry.fingerprints, from, isJudgedWhole ? mark.interest : undefined);
+    if (isJudgedWhole && change === undefined && request === undefined) return;
+    mark.judged = log.head();
+    if (change === undefined || !(isJudgedWhole || change.kind === 'deleted')) return;
+    mark.change = change;
+    observe({ kind: 'page-changed', domain: domain.name, why: change.kind });
+  };
+
+  const verdictOf = (entry: Entry, name: RuledName<SearchRequest>): EntryVerdict => {
+    const { feed: mark } = entry;
+    if (mark === undefined) return 'outdated';
+    if (mark.judged !== log.head() && mark.change?.kind !== 'deleted') judgeChanges(entry, name, mark);
+    switch (mark.change?.kind) {
+      case 'deleted':
+        return 'deleted';
+      case 'changed':
+      case 'entered':
+        return onChange === 'miss' ? 'changed' : 'outdated';
+      case 'unknown':
+        return 'outdated';
+      case undefined:
+        return follower.isBlind() && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS ? 'outdated' : 'whole';
+    }
+  };
+
+  /** Whether the engine may still answer with a document that was deleted. */
+  const isGone = (id: string): boolean =>
+    log.isDeletedSince(fingerprint(id), untilRotation ? indexPosition : follower.readTo() - engineLagMs * PER_MS);
+
+  let sourceFault: string | undefined;
+  const copySource = async (from: ChangeSource): Promise<void> => {
+    const place = follower.source();
+    const found = await from.read(place, SOURCE_DEADLINE_MS);
+    sourceFault = found.kind === 'fault' ? (found.detail ?? found.fault) : undefined;
+    if (found.kind === 'fault' || closed) return;
+    if (found.trimmed) await add({ bytes: GAP_BYTES, source: { expected: place, next: place } });
+    const read = found.entries.map(({ id, fields }) => ({ id, change: changeIn(fields) }));
+    const refused = read.flatMap(({ change }) => (typeof change === 'string' ? [change] : []));
+    const [detail] = refused;
+    if (detail !== undefined) observe({ kind: 'changes-refused', domain: domain.name, count: refused.length, detail });
+    const taken = read.flatMap(({ id, change }) => (typeof change === 'string' ? [] : [{ id, change }]));
+    let expected = place;
+    for await (const { bytes, until } of batchesOf(taken.map(({ change }) => change))) {
+      const next = until === taken.length ? found.last : (taken[until - 1]?.id ?? found.last);
+      if (!(await add({ bytes, source: { expected, next } }))) break;
+      expected = next;
+    }
+    if (taken.length === 0 && found.last !== place)
+      await add({ bytes: Buffer.alloc(0), source: { expected: place, next: found.last } });
+    if (found.last !== place) await follower.poll();
+  };
+  let timer: NodeJS.Timeout | undefined;
+  const copyForever = (from: ChangeSource): void => {
+    const copied = follower.hasSynced() ? copySource(from) : Promise.resolve();
+    // What the stream does not take now is copied by the next attempt.
+    void copied
+      .catch(() => undefined)
+      .then(() => {
+        if (!closed) timer = setTimeout(copyForever, SOURCE_INTERVAL_MS * (0.8 + 0.4 * random()), from).unref();
+      });
+  };
+  if (source !== undefined) copyForever(source);
+
+  return {
+    publish,
+    /** The rules of operators with those of the feed. */
+    rules: (own: EntryRules): EntryRules<SearchRequest> => ({
+      generation: own.generation,
+      birth: () => ({ position: follower.readTo(), judged: log.head(), change: undefined, interest: undefined }),
+      hides: () => {
+        const hides = own.hides();
+        if (engineLagMs === 0 && !untilRotation) return hides;
+        return (id) => hides?.(id) === true || isGone(id);
+      },
+      judge: (entry, name) => {
+        const verdict = own.judge(entry, name);
+        if (verdict !== 'whole' && verdict !== 'outdated') return verdict;
+        const changed = verdictOf(entry, name);
+        return changed === 'whole' ? verdict : changed;
+      },
+    }),
+    /** The engine has another index: every older page counts as changed. */
+    indexReplaced: (): void => {
+      indexPosition = follower.readTo();
+      follower.lose('index');
+    },
+    /** Seconds since a change, by its position. */
+    secondsSince: (position: number): number => Math.max(0, Math.round((follower.readTo() - position) / PER_MS / 1000)),
+    status: (): FeedStatus & { readonly sourceFault: string | undefined } => ({ ...follower.status(), sourceFault }),
+    hasSynced: follower.hasSynced,
+    close: (): void => {
+      closed = true;
+      clearTimeout(timer);
+      follower.close();
+    },
+  };
+}
+
+/** The change in an entry of a source: fields of the names of a change, or one field with all of it in JSON. A text: the fault. */
+function changeIn(fields: ReadonlyMap<string, string>): Change | string {
+  try {
+    const [only] = fields.values();
+    if (!fields.has('id')) return parseChange(fields.size === 1 ? only : Object.fromEntries(fields)).change;
+    const { attributes, was, ...others } = Object.fromEntries(fields);
+    return parseChange({
+      ...others,
+      attributes: attributes && JSON.parse(attributes),
+      was: was && JSON.parse(was),
+    }).change;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,208 @@
+import { type Signing, seal, unseal } from '../cache/signing.ts';
+import type { Runtime } from '../runtime.ts';
+import type { ChangeEvent, ChangeStream, FeedStatus, GapReason, StreamAppend, StreamBatch } from './feed.ts';
+import type { ChangeLog } from './log.ts';
+
+export interface FollowerOptions extends Pick<Runtime<ChangeEvent>, 'clock' | 'random' | 'observe'> {
+  readonly domain: string;
+  readonly stream: ChangeStream;
+  /** False: the stream belongs to this process. */
+  readonly shared: boolean;
+  readonly signing?: Signing | undefined;
+  readonly log: ChangeLog;
+  /** The engine may answer from before a change for this time: its changes are applied once more then. */
+  readonly engineLagMs: number;
+}
+
+/** While changes come, and after `QUIET_MS` without any. */
+const INTERVAL_MS = 100;
+const QUIET_INTERVAL_MS = 300;
+const QUIET_MS = 30_000;
+const DEADLINE_MS = 500;
+/** After this time without a whole read the process does not know what has changed. */
+const BLIND_AFTER_MS = 1000;
+const MAX_PENDING_BYTES = 16 * 2 ** 20;
+
+/**
+ * A position is a number that rises as the ids of the stream do: milliseconds of its server and up to 1023 batches in each. It is a
+ * time of the stream and of no process, so the clocks of processes do not matter.
+ */
+export const PER_MS = 1024;
+
+export function positionOf(id: string): number {
+  const [ms = 0, sequence = 0] = id.split('-').map(Number);
+  return ms * PER_MS + Math.min(sequence, PER_MS - 1);
+}
+
+/** Reads the stream to its end again and again, and applies each batch to the log. */
+export function createFollower(options: FollowerOptions) {
+  const { domain, stream, shared, signing, log, engineLagMs, clock, random, observe } = options;
+  /** The last batch that was read. */
+  let place: { readonly id: string; readonly number: number } | undefined;
+  let source = '';
+  /** Every batch of a lower position has been read. */
+  let readTo = 0;
+  let heardAtMs = clock.monotonicMs();
+  let changedAtMs: number | undefined;
+  let hasSynced = false;
+  let isAway = false;
+  let [changes, gaps, lagMs] = [0, 0, 0];
+  /** Batches whose changes the engine may not have yet. */
+  let pending: { readonly until: number; readonly bytes: Buffer }[] = [];
+  let pendingBytes = 0;
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const lose = (why: GapReason): void => {
+    gaps += 1;
+    log.forget(readTo);
+    observe({ kind: 'changes-gap', domain, why });
+  };
+
+  const apply = (
+    batch: { readonly id: string; readonly number: number; readonly bytes: Buffer },
+    nowMs: number,
+  ): void => {
+    readTo = Math.max(readTo, positionOf(batch.id));
+    const unsealed = unseal(signing, 'changes', domain, batch.bytes);
+    if (unsealed.kind === 'refused') {
+      observe({ kind: 'changes-refused', domain, count: 1, detail: unsealed.detail });
+      return;
+    }
+    const { bytes } = unsealed;
+    try {
+      const applied = bytes.toString('latin1') === GAP ? lose('source') : log.append(bytes, readTo);
+      if (applied === undefined || applied === 0) return;
+      changes += applied;
+      changedAtMs = clock.monotonicMs();
+      lagMs = Math.max(0, nowMs - Math.floor(positionOf(batch.id) / PER_MS));
+      observe({ kind: 'changes-applied', domain, changes: applied, lagMs });
+      // One millisecond more: a page of that very moment may be from before the change.
+      if (engineLagMs > 0) delay({ until: readTo + (engineLagMs + 1) * PER_MS, bytes });
+    } catch {
+      lose('corrupt');
+    }
+  };
+
+  /** Too many changes within the lag are one gap at its end. */
+  const delay = (batch: (typeof pending)[number]): void => {
+    pendingBytes += batch.bytes.length;
+    if (pendingBytes <= MAX_PENDING_BYTES) pending.push(batch);
+    else pending = [{ until: batch.until, bytes: GAP_BYTES }];
+  };
+
+  const applyDelayed = (): void => {
+    for (let [due] = pending; due !== undefined && due.until <= readTo; [due] = pending) {
+      pending.shift();
+      pendingBytes = pending.length === 0 ? 0 : pendingBytes - due.bytes.length;
+      if (due.bytes === GAP_BYTES) lose('lag');
+      else log.append(due.bytes, readTo);
+    }
+  };
+
+  /** Reads what is new. @returns whether the end was reached; false after a fault */
+  const read = async (): Promise<boolean> => {
+    for (;;) {
+      const found = await stream.read(domain, place?.id, DEADLINE_MS);
+      if (closed) return false;
+      if (found.kind === 'fault') {
+        if (!isAway) observe({ kind: 'changes-away', domain, fault: found.fault });
+        isAway = true;
+        return false;
+      }
+      if (isAway) observe({ kind: 'changes-back', domain });
+      isAway = false;
+      const { last, batches, nowMs } = found;
+      if (last === undefined) {
+        // The first process begins the stream: pages that are older than it have no history.
+        const begun = await append({ bytes: Buffer.alloc(0) });
+        if (begun.kind !== 'appended') return false;
+        continue;
+      }
+      const isReplaced =
+        place !== undefined && (last.number < place.number || (last.number === place.number && last.id !== place.id));
+      if (isReplaced) {
+        place = undefined;
+        lose('replaced');
+        continue;
+      }
+      const [first] = batches;
+      // Where this process begins, older pages are unknown to it.
+      if (place === undefined && first !== undefined && !hasSynced) log.forget(positionOf(first.id));
+      for (const batch of batches) {
+        if (place !== undefined && batch.number !== place.number + 1) lose('trimmed');
+        place = { id: batch.id, number: batch.number };
+        apply(batch, nowMs);
+      }
+      source = last.source;
+      if (place?.id !== last.id && batches.length > 0) continue;
+      readTo = Math.max(readTo, nowMs * PER_MS - 1);
+      heardAtMs = clock.monotonicMs();
+      hasSynced = true;
+      applyDelayed();
+      return true;
+    }
+  };
+
+  /** Reads run one after the other; a caller gets one that begins after its call. */
+  let running: Promise<boolean> | undefined;
+  let next: Promise<boolean> | undefined;
+  const poll = (): Promise<boolean> => {
+    if (running === undefined) {
+      running = read().finally(() => {
+        running = undefined;
+      });
+      return running;
+    }
+    next ??= running.then(() => {
+      next = undefined;
+      return poll();
+    });
+    return next;
+  };
+
+  const append = ({ bytes, source: place }: StreamBatch): Promise<StreamAppend> =>
+    stream.append(domain, { bytes: seal(signing, 'changes', domain, bytes), source: place }, DEADLINE_MS);
+
+  const pollForever = (): void => {
+    void poll().then(() => {
+      if (closed) return;
+      const isQuiet = changedAtMs === undefined || clock.monotonicMs() - changedAtMs > QUIET_MS;
+      timer = setTimeout(pollForever, (isQuiet ? QUIET_INTERVAL_MS : INTERVAL_MS) * (0.9 + 0.2 * random())).unref();
+    });
+  };
+  pollForever();
+
+  return {
+    append,
+    /** Reads to the end of the stream. False: it does not answer. */
+    poll,
+    hasSynced: () => hasSynced,
+    /** The place in the source up to which its entries are in the stream. */
+    source: () => source,
+    readTo: () => readTo,
+    /** This process does not know what has changed lately. */
+    isBlind: () => hasSynced && clock.monotonicMs() - heardAtMs > BLIND_AFTER_MS,
+    lose,
+    status: (): FeedStatus => ({
+      following: hasSynced && clock.monotonicMs() - heardAtMs <= BLIND_AFTER_MS,
+      shared,
+      heardMsAgo: clock.monotonicMs() - heardAtMs,
+      changedMsAgo: changedAtMs === undefined ? undefined : clock.monotonicMs() - changedAtMs,
+      changes,
+      gaps,
+      lagMs,
+      filled: log.filled(),
+    }),
+    close: (): void => {
+      closed = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+export type Follower = ReturnType<typeof createFollower>;
+
+/** A batch that says that entries of the source are gone. No record begins like it. */
+export const GAP = 'gap';
+export const GAP_BYTES = Buffer.from(GAP);

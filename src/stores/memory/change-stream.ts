@@ -1,0 +1,42 @@
+import type { ChangeStream, StreamBatch } from '../../changes/feed.ts';
+import type { Clock } from '../../runtime.ts';
+
+interface Kept {
+  readonly id: string;
+  readonly number: number;
+  readonly source: string;
+  readonly bytes: Buffer;
+}
+
+/** The stream of changes of a process without a shared store. Its one reader takes each batch, so only the newest is kept. */
+export function createMemoryChangeStream({ clock }: { readonly clock: Pick<Clock, 'wallMs'> }): ChangeStream {
+  const streams = new Map<string, Kept[]>();
+  const batchesOf = (domain: string): Kept[] => {
+    const known = streams.get(domain) ?? [];
+    streams.set(domain, known);
+    return known;
+  };
+  const nextId = (before: string | undefined): string => {
+    const [ms = 0, sequence = 0] = (before ?? '').split('-').map(Number);
+    const nowMs = Math.floor(clock.wallMs());
+    return nowMs > ms ? `${nowMs}-0` : `${ms}-${sequence + 1}`;
+  };
+  return {
+    append: async (domain, { bytes, source }: StreamBatch) => {
+      const batches = batchesOf(domain);
+      const last = batches.at(-1);
+      const place = last?.source ?? '';
+      if (source !== undefined && source.expected !== place) return { kind: 'conflict' };
+      batches.push({ id: nextId(last?.id), number: (last?.number ?? 0) + 1, source: source?.next ?? place, bytes });
+      return { kind: 'appended' };
+    },
+    read: async (domain, after) => {
+      const batches = batchesOf(domain);
+      const nowMs = Math.floor(clock.wallMs());
+      const first = batches.findIndex(({ id }) => id === after) + 1;
+      const found = batches.slice(first);
+      batches.splice(0, Math.max(0, batches.length - 1 - found.length));
+      return { kind: 'batches', nowMs, last: batches.at(-1), batches: found };
+    },
+  };
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../loadtest/random.ts';
+import { fingerprint } from '../../src/cache/codec.ts';
+import type { Change } from '../../src/changes/change.ts';
+import { type ChangeLog, createChangeLog } from '../../src/changes/log.ts';
+import { encodeChange, interestOf } from '../../src/changes/record.ts';
+import { formsOf } from '../../src/engines/analysis/forms.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { prepareSearch } from '../../src/search/key.ts';
+
+const DOMAIN: SearchDomain = {
+  name: 'goods',
+  attributes: [
+    { name: 'city', type: 'string', facet: true, sort: false },
+    { name: 'price', type: 'integer', facet: false, sort: true },
+  ],
+  context: [],
+  answerProfile: 'x',
+};
+const MIB = 2 ** 20;
+
+const interest = (...pairs: (readonly [string, string])[]) => interestOf(prepareSearch({ pairs }, [DOMAIN]).request);
+const idsOf = (...ids: string[]): number[] => ids.map(fingerprint);
+
+/** Applies a change as a batch of its own. */
+function apply(log: ChangeLog, change: Partial<Change> & { readonly id: string }, position: number): number {
+  log.append(encodeChange({ op: 'upsert', ...change }, DOMAIN), position);
+  return log.head();
+}
+
+test('a page is judged by what changed after it, on it and beside it', () => {
+  const log = createChangeLog({ maxBytes: MIB });
+  const born = apply(log, { id: '0' }, 1000);
+  const asked = interest(['q', 'кроссовки nike'], ['filter', 'price:1000..2000']);
+  const judged = (change: Partial<Change>, ids: number[] = idsOf('1', '2')) => {
+    const from = log.head();
+    apply(log, { id: 'new', ...change }, 2000 + from);
+    return log.judge(ids, from, asked)?.kind;
+  };
+  assert.equal(log.judge(idsOf('1'), born, asked), undefined);
+  assert.equal(judged({ id: '2' }), 'changed');
+  assert.equal(judged({ id: '2', op: 'delete' }), 'deleted');
+  assert.equal(judged({ id: '3', op: 'delete' }), undefined);
+  assert.equal(judged({ text: 'Кроссовки Nike Air' }), 'entered');
+  assert.equal(judged({ text: 'Кроссовкам Nike' }), 'entered', 'another form');
+  assert.equal(judged({ text: 'Кроссовер Nissan' }), undefined, 'one word of two');
+  assert.equal(judged({ text: 'кроссовки nike', op: 'delete' }), 'entered', 'the total falls');
+  assert.equal(judged({ text: 'кроссовки nike', attributes: { price: 5000 } }), undefined, 'outside the filter');
+  assert.equal(judged({ text: 'кроссовки nike', attributes: { price: 1500 } }), 'entered');
+  const text = 'кроссовки nike';
+  assert.equal(judged({ text, attributes: { price: 5000 }, was: { attributes: { price: 1500 } } }), 'entered', 'left');
+  assert.equal(judged({ text, attributes: { price: 5000 }, was: { attributes: { price: 6000 } } }), undefined);
+  assert.equal(judged({ text, attributes: { city: 'Москва' }, was: { attributes: { city: 'Омск' } } }), undefined);
+  assert.equal(judged({ attributes: { price: 1500 } }), 'entered', 'its words are not known');
+  assert.equal(judged({ attributes: { price: 5000 } }), undefined);
+  assert.equal(judged({ attributes: { city: 'Омск' } }), undefined, 'the page does not depend on the city');
+  assert.equal(judged({ text: 'Nike', was: { text: 'кроссовки nike' } }), 'entered', 'its words were there');
+});
+
+test('a document is found by its id, in other spellings and by short words', () => {
+  const log = createChangeLog({ maxBytes: MIB });
+  const enters = (query: string, change: Partial<Change>): boolean => {
+    const from = log.head();
+    apply(log, { id: 'x', ...change }, 1000 + from);
+    return log.judge([], from, interest(['q', query])) !== undefined;
+  };
+  assert.ok(enters('ab-12345', { id: 'AB-12345', text: 'чайник' }));
+  assert.ok(enters('wifi роутер', { text: 'Роутер Wi-Fi' }));
+  assert.ok(enters('wi fi', { text: 'роутер wifi' }));
+  assert.ok(enters('rtx4060', { text: 'видеокарта RTX 4060' }));
+  assert.ok(enters('16 gb', { text: 'ноутбук 16ГБ' }));
+  assert.ok(enters('дом', { text: 'дома в деревне' }));
+  assert.ok(enters('skies', { text: 'sky' }));
+  assert.ok(enters('müller', { text: 'Mueller' }));
+  assert.ok(enters('mueller', { text: 'Müller' }));
+  assert.ok(enters('ёлка', { text: 'елки' }));
+  assert.ok(!enters('чайник', { text: 'кастрюля' }));
+});
+
+test('no change of a random catalogue is missed, and few pages are called changed that are not', () => {
+  const random = seededRandom(45);
+  const words = [
+    'кроссовки',
+    'кроссовок',
+    'диван',
+    'дивана',
+    'кожаный',
+    'nike',
+    'air',
+    'стол',
+    'столы',
+    'белый',
+    'дом',
+  ];
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+  const log = createChangeLog({ maxBytes: MIB });
+  const index = new Map<string, { text: string; city: string; price: number }>();
+  const answer = (query: string, city: string | undefined): string => {
+    const wanted = query.split(' ').map((word) => new Set(formsOf(word)));
+    const found = [...index].filter(([, { text, city: own }]) => {
+      const own1 = text.split(' ');
+      return wanted.every((forms) => own1.some((word) => forms.has(word))) && (city === undefined || city === own);
+    });
+    return JSON.stringify(found.map(([id, document]) => [id, document]));
+  };
+  const shown = (answered: string): number[] =>
+    (JSON.parse(answered) as [string][]).slice(0, 5).map(([id]) => fingerprint(id));
+  let [wrong, needless, whole] = [0, 0, 0];
+  let pages: { query: string; city: string | undefined; answered: string; from: number }[] = [];
+  for (let step = 0; step < 600; step += 1) {
+    const id = String(Math.floor(random() * 400));
+    const before = index.get(id);
+    if (before !== undefined && random() < 0.4) {
+      index.delete(id);
+      apply(log, { id, op: 'delete', text: before.text, attributes: { city: before.city } }, step * 1e5);
+    } else {
+      const text = [pick(words), pick(words), `мусор${Math.floor(random() * 300)}`].join(' ');
+      const document = { text, city: pick(['москва', 'омск']), price: Math.floor(random() * 100) };
+      index.delete(id);
+      index.set(id, document);
+      const { city, price } = document;
+      const was = before && { text: before.text, attributes: { city: before.city, price: before.price } };
+      apply(log, { id, text, attributes: { city, price }, was }, step * 1e5);
+    }
+    pages = pages.filter(({ query, city, answered, from }) => {
+      const filters = city === undefined ? [] : [['filter', `city:${city}`] as const];
+      const change = log.judge(shown(answered), from, interest(['q', query], ...filters));
+      const isRight = answer(query, city) === answered;
+      if (change === undefined && !isRight) wrong += 1;
+      if (change !== undefined && isRight) needless += 1;
+      if (change === undefined && isRight) whole += 1;
+      return change === undefined;
+    });
+    const query = [...new Set([pick(words), pick(words)])].join(' ');
+    const city = pick(['москва', 'омск', undefined]);
+    pages.push({ query, city, answered: answer(query, city), from: log.head() });
+  }
+  assert.equal(wrong, 0);
+  assert.ok(whole > 2000, `${whole} judgements of pages that did not change`);
+  assert.ok(needless < whole / 20, `${needless} of ${whole} pages were called changed in vain`);
+});
+
+test('what the log has forgotten counts as changed, and its memory does not grow', () => {
+  const log = createChangeLog({ maxBytes: MIB, maxNumber: 100_000 });
+  const first = apply(log, { id: 'first' }, 1);
+  for (let number = 0; number < 250_000; number += 1) apply(log, { id: `id ${number}` }, 1 + number * 1024);
+  assert.equal(log.judge(idsOf('other'), first)?.kind, 'unknown');
+  assert.equal(log.judge(idsOf('id 249999'), log.head() - 1)?.kind, 'changed');
+  assert.equal(log.judge(idsOf('id 249998'), log.head() - 1), undefined);
+  assert.equal(log.judge(idsOf('other'), log.head()), undefined);
+  log.forget(1e12);
+  assert.equal(log.judge(idsOf('other'), log.head() - 1)?.kind, 'unknown');
+});
+
+test('positions are translated to numbers, never to a later one', () => {
+  const log = createChangeLog({ maxBytes: MIB });
+  for (let step = 1; step <= 200_000; step += 1) apply(log, { id: String(step) }, step * 30 * 1024);
+  assert.equal(log.numberAt(200_000 * 30 * 1024), 200_000);
+  assert.equal(log.numberAt(1e15), 200_000);
+  assert.equal(log.numberAt(199_999.5 * 30 * 1024), 199_999);
+  assert.equal(log.numberAt(1), -1, 'older than all pairs');
+  assert.equal(log.numberAt(Number.NaN), -1);
+});
