@@ -52,10 +52,7 @@ export const sphinxSource: Command = {
     { name: 'port', takes: 'N', about: 'its SphinxQL port; 9306 by default' },
     { name: 'max-connections', takes: 'N', about: 'maximum number of connections of searchd; 64 by default' },
     { name: 'max-children', takes: 'N', about: 'the older name of --max-connections' },
-    {
-      name: 'realtime',
-      about: 'real-time tables instead of indexes that the indexer builds, and the documents as statements for them',
-    },
+    { name: 'realtime', about: 'write real-time tables and statements that fill them, without the indexer' },
   ],
   takes: { min: 0, max: 64 },
   details: CATALOGUE_HELP,
@@ -96,9 +93,9 @@ export const sphinxSource: Command = {
         context.stderr.write(`${domain}: ${count} values of ${attribute} rounded to Sphinx's 32-bit float\n`);
       }
     }
-    const build = realtime ? '' : `indexer --config ${configFile} --all\n`;
-    const fill = realtime ? `cat ${directory}/*.sql | mysql --host ${searchd.host} --port ${searchd.port}\n` : '';
-    context.stdout.write(`${build}searchd --config ${configFile}\n${fill}`);
+    const serve = `searchd --config ${configFile}\n`;
+    const fill = `cat ${directory}/*.sql | mysql --host ${searchd.host} --port ${searchd.port}\n`;
+    context.stdout.write(realtime ? `${serve}${fill}` : `indexer --config ${configFile} --all\n${serve}`);
   },
 };
 

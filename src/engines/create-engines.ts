@@ -145,9 +145,7 @@ function endpointNames(settings: EngineSettings): readonly string[] {
   return settings.endpoints.map(({ host, port }) => `${host}:${port}`);
 }
 
-interface AdaptersRuntime extends Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'> {
-  readonly onReplaced?: EnginesPorts['onReplaced'];
-}
+type AdaptersRuntime = Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'> & Pick<EnginesPorts, 'onReplaced'>;
 
 /** The bare engines, one per endpoint, in their order. @throws when an embedded index cannot be opened. */
 export async function createAdapters(

@@ -42,8 +42,8 @@ export function sphinxConfiguration(options: ConfigurationOptions): string {
     '',
     ...domains.flatMap(({ domain, index }, at) => {
       // A derived table would have the columns of the first one too.
-      if (realtime) return [indexBlock(index, directory, realtimeLines(domain, index))];
-      const plain = `  type = plain\n  source = ${index}\n`;
+      if (realtime) return [indexBlock(index, directory, ['type = rt'], realtimeLines(domain, index))];
+      const plain = ['type = plain', `source = ${index}`];
       const block = at === 0 ? indexBlock(index, directory, plain) : derivedBlock(index, names[0] ?? '', directory);
       return [source(domain, index, directory), block];
     }),
@@ -78,13 +78,11 @@ ${columns(domain, index, 'tsvpipe')}}
 }
 
 function realtimeLines(domain: SearchDomain, index: string): string {
-  return `  type = rt
-  # Of documents in memory; then they become a part on disk. Each part is searched on its own, and keeps its deleted documents:
-  # OPTIMIZE INDEX ${index}, at night, joins them.
+  return `  # Documents in memory, at most; then they become a part on disk. Parts are searched one after another, and keep documents
+  # that were replaced or deleted, until OPTIMIZE INDEX ${index} has joined them: run it at night.
   rt_mem_limit = 256M
 
-${columns(domain, index, 'rt')}
-`;
+${columns(domain, index, 'rt')}`;
 }
 
 function columns(domain: SearchDomain, index: string, prefix: 'tsvpipe' | 'rt'): string {
@@ -114,11 +112,11 @@ ${domain.attributes
 `;
 }
 
-function indexBlock(index: string, directory: string, kind: string): string {
+function indexBlock(index: string, directory: string, kind: readonly string[], more = ''): string {
   return `index ${index}
 {
-${kind}  path = ${directory}/data/${index}
-
+${kind.map((line) => `  ${line}\n`).join('')}  path = ${directory}/data/${index}
+${more}
   # Keeps the words themselves, which word parts and suggestions need; crc only keeps hashes.
   dict = keywords
   # Word parts of 3 and more: with dict=keywords they cost a little disk and no memory.
@@ -177,7 +175,7 @@ const MAX_CONNECTIONS: Readonly<Record<Dialect, string>> = { sphinx: 'max_childr
 
 function daemon(directory: string, searchd: ConfigurationOptions['searchd'], realtime: boolean): string {
   const binlog = realtime
-    ? `# Replayed after a crash, which loses what is in memory.\n  binlog_path = ${directory}/data`
+    ? `# Changes, which a start after a crash makes again: it loses what is in memory.\n  binlog_path = ${directory}/data`
     : '# No real-time indexes, so no binary log.\n  binlog_path =';
   return `searchd
 {

@@ -99,7 +99,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const probe = probeOf(options.domain);
   const probeText: MatchText = { match: probe.text, words: probe.text };
   const { onReplaced } = options;
-  const rotations = onReplaced === undefined ? undefined : createRotationWatch({ ...options, onReplaced });
+  const readRotation = onReplaced === undefined ? undefined : createRotationWatch({ ...options, onReplaced });
 
   const search: Engine['search'] = async (request, signal, traceparent) => {
     if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');
@@ -120,7 +120,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
       if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');
       await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, probeText);
       // The engine has answered. Figures that are refused or late are read by the next probe.
-      await rotations?.read((sql) => connections.ask(sql, signal)).catch(() => undefined);
+      await readRotation?.((sql) => connections.ask(sql, signal)).catch(() => undefined);
     },
     close: async () => connections.close(),
     // Nothing cancels a query in searchd: it goes on after the client has disconnected.

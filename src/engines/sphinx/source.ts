@@ -90,8 +90,8 @@ async function writeLines(
       ids.set(id, document.id);
       for (const { name, type } of domain.attributes) {
         const value = document.attributes[name];
-        if (type === 'number' && typeof value === 'number' && isRounded(value))
-          rounded[name] = (rounded[name] ?? 0) + 1;
+        const isOther = type === 'number' && typeof value === 'number' && isRounded(value);
+        if (isOther) rounded[name] = (rounded[name] ?? 0) + 1;
       }
       yield lineOf(document);
       report(ids.size);
@@ -103,15 +103,13 @@ async function writeLines(
   return { domain: domain.name, documents: ids.size, rounded };
 }
 
-const STAMPS = 64n;
-
 /**
  * searchd tells the bytes of an index and no hash of it (`rotation.ts`). Spaces after the spellings, by a hash of the row, give
  * an index of other documents another size, even where only prices differ: an index with one other document, in 63 of 64 cases.
  */
 function indexerLine(document: Document, domain: SearchDomain): string {
   const cells = rowOf(document, domain).map(({ text }) => text);
-  const spaces = ' '.repeat(Number(hash63(cells.join('\t')) % STAMPS));
+  const spaces = ' '.repeat(Number(hash63(cells.join('\t')) % 64n));
   return `${cells.with(3, `${cells[3]}${spaces}`).join('\t')}\n`;
 }
 

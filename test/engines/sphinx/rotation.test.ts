@@ -146,7 +146,7 @@ function watchOver(index: string, replies: Readonly<Record<string, readonly (rea
   return {
     asked,
     read: async (): Promise<number> => {
-      await watch.read(send);
+      await watch(send);
       return rotations;
     },
   };
