@@ -128,7 +128,7 @@ test('a probe that sees another index at an endpoint tells the owner of the engi
             ['indexed_documents', `${documents}`],
             ['total_found', '0'],
           ];
-      // Of the health probe: each search is followed by SHOW META.
+      // SHOW META follows each search of the health probe.
       const sets = sql.startsWith('SELECT') ? sql.split('; ').map((one) => (one === 'SHOW META' ? rows : [])) : [rows];
       return reply(...payloadsOf(sets.map((set) => ({ columns, rows: set }))));
     },

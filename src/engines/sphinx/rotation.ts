@@ -24,7 +24,7 @@ export function createRotationWatch({ index, dialect, onReplaced }: RotationWatc
       const locals = columns.filter(([, type]) => type === 'local').map(([part]) => part);
       for (const part of columns.some(([column]) => column === 'id') ? [name] : locals) {
         const status = await rowsOf(`SHOW ${dialect === 'manticore' ? 'TABLE' : 'INDEX'} ${part} STATUS`);
-        all.push(`${part} ${figuresOf(Object.fromEntries(status))}`);
+        all.push(`${part} ${plainFigures(Object.fromEntries(status))}`);
       }
     }
     const now = all.join('; ');
@@ -35,7 +35,7 @@ export function createRotationWatch({ index, dialect, onReplaced }: RotationWatc
 }
 
 /** Figures of SHOW INDEX … STATUS that UPDATE leaves as they are; undefined for a real-time table. */
-export function figuresOf(status: Readonly<Record<string, string>>): string | undefined {
+export function plainFigures(status: Readonly<Record<string, string>>): string | undefined {
   const { indexed_documents: documents, indexed_bytes: bytes, disk_bytes: onDisk } = status;
   const isPlain = ['disk', 'local'].includes(status['index_type'] ?? status['table_type'] ?? '');
   return isPlain && documents !== undefined ? `${documents} ${bytes} ${onDisk}` : undefined;
