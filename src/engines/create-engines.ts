@@ -28,7 +28,10 @@ interface GuardedEngine {
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
 /** Shares of the fleet are whole numbers. */
-export type EnginesPorts = Pick<GuardPorts, 'fleetShare' | 'forcedOpen'>;
+export interface EnginesPorts extends Pick<GuardPorts, 'fleetShare' | 'forcedOpen'> {
+  /** The whole index was replaced: all older pages may differ. */
+  readonly onReplaced?: () => void;
+}
 
 type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs'>;
 
@@ -69,10 +72,10 @@ const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 async function createGuardedEngine(
   { name, engine: settings, patienceMs }: GuardedSettings,
   domain: SearchDomain,
-  { fleetShare, forcedOpen }: EnginesPorts,
+  { fleetShare, forcedOpen, onReplaced }: EnginesPorts,
   { clock, random, observeEngine, observeGuard }: EnginesRuntime,
 ): Promise<GuardedEngine> {
-  const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine });
+  const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine, onReplaced });
   const guard = createGuard(
     {
       ...settings,
@@ -146,13 +149,24 @@ function endpointNames(settings: EngineSettings): readonly string[] {
 export async function createAdapters(
   settings: EngineSettings,
   domain: SearchDomain,
-  { clock, random, observe }: Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'>,
+  { clock, random, observe, onReplaced }: Omit<Runtime<EngineEvent>, 'processId'> & Pick<EnginesPorts, 'onReplaced'>,
 ): Promise<readonly Engine[]> {
   switch (settings.kind) {
     case 'sqlite': {
       const { directory, workers, snippetLength } = settings;
       const file = indexFileOf(directory, domain.name);
-      return [await createSqliteEngine({ file, domain, workers, snippetLength, random, observe })];
+      return [
+        await createSqliteEngine({
+          file,
+          domain,
+          workers,
+          snippetLength,
+          random,
+          wallMs: clock.wallMs,
+          observe,
+          onReplaced,
+        }),
+      ];
     }
     case 'sphinx':
     case 'manticore':

@@ -67,6 +67,8 @@ interface Label {
 const MAX_REMEMBERED = 20_000;
 /** Distance of two codes in an index that takes new texts: so many halvings, 16, are possible between them. */
 const CODE_STEP = 65_536;
+/** Codes of an index are from 0; those that `write` is to renumber are below this. */
+const BEFORE_FIRST = -1;
 
 /**
  * Codes for the attribute texts. Two texts that a filter cannot tell apart share one code. Facets show the code's label,
@@ -93,7 +95,7 @@ export function createLabels(database: DatabaseSync, columns: readonly FactColum
     const key = canonicalDocumentText(text);
     if (key === '') return undefined;
     const labels = setDefault(byKey, index);
-    const label = labels.get(key) ?? read(index, key) ?? made(index, key, text, -1 - labels.size);
+    const label = labels.get(key) ?? read(index, key) ?? made(index, key, text, BEFORE_FIRST - 1 - labels.size);
     labels.set(key, label);
     if (remembered.size < MAX_REMEMBERED) remembered.set(text, label);
     return label;
@@ -115,18 +117,19 @@ export function createLabels(database: DatabaseSync, columns: readonly FactColum
   }
 
   function codeBetween(index: number, key: string): number | undefined {
-    const low = Number(below.get(index, key)?.['code'] ?? -1);
+    const low = Number(below.get(index, key)?.['code'] ?? BEFORE_FIRST);
     const next = above.get(index, key);
     const high = next === undefined ? low + 2 * CODE_STEP : Number(next['code']);
     const code = Math.floor((low + high) / 2);
-    return code > low && code < high && (low >= 0 || high > 0) ? code : undefined;
+    return low >= BEFORE_FIRST && code > low && code < high ? code : undefined;
   }
 
   /** The first document that has the label, now that another one has it no more. */
   function refind(label: Label, { attribute, name }: FactColumn): void {
-    const holds = attribute.multiple === true ? `instr(',' || ${name} || ',', ',' || ? || ',')` : `${name} = ?`;
+    const holds =
+      attribute.multiple === true ? `instr(',' || ${name} || ',', ',${label.code},')` : `${name} = ${label.code}`;
     const sql = `SELECT n, attributes FROM facts CROSS JOIN documents USING (n) WHERE ${holds} AND n > ? ORDER BY n LIMIT 1`;
-    const row = database.prepare(sql).get(label.code, label.first);
+    const row = database.prepare(sql).get(label.first);
     if (row === undefined) throw new Error(`no document has "${label.key}": the file is damaged`);
     const { [attribute.name]: values } = JSON.parse(String(row['attributes'])) as Document['attributes'];
     label.first = Number(row['n']);
