@@ -5,7 +5,7 @@ import type { Filter, SearchDomain, SearchRequest, Sort } from '../../search/dom
 import { FACET_VALUES, type FacetCount, probeOf, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { type Expression, readingsOf, type Vocabulary } from './expression.ts';
 import { formsOf } from './forms.ts';
-import { type FactColumn, factColumnsOf, IndexError, openFile, readMeta } from './schema.ts';
+import { type FactColumn, factColumnsOf, IndexError, openFile, reading, readMeta } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
 export interface OpenIndexOptions {
@@ -41,23 +41,16 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions) {
     `);
     const statements = createStatementCache(database);
     const searchNow = createIndexSearch(statements, factColumnsOf(domain), snippetLength);
-    /** In a transaction a search sees one state of the file, whatever is written meanwhile. */
-    const search = (request: SearchRequest): ResultPage => {
-      database.exec('BEGIN');
-      try {
-        return searchNow(request);
-      } finally {
-        database.exec('COMMIT');
-      }
-    };
+    const search = (request: SearchRequest): ResultPage => reading(database, () => searchNow(request));
     /** @throws when a search in this index would fail. */
     const probe = (): void => {
-      search(probeOf(domain));
       // The search for an empty page reads no document, so one is read here.
-      statements('SELECT n FROM documents LIMIT 1').all();
+      search(probeOf(domain));
+      reading(database, () => statements('SELECT n FROM documents LIMIT 1').all());
     };
     /** Whether the index has a document with that id. */
-    const holds = (id: string): boolean => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined;
+    const holds = (id: string): boolean =>
+      reading(database, () => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined);
     return { meta, search, holds, probe, close: (): void => database.close() };
   } catch (error) {
     database.close();

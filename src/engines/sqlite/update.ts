@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Document, SearchDomain } from '../../search/domain.ts';
 import type { DocumentChange, DocumentUpdates } from '../../search/engine.ts';
 import { createRows } from './rows.ts';
-import { fileIdentity, IndexError, openFile, readMeta } from './schema.ts';
+import { execLocking, fileIdentity, IndexError, openFile, readMeta } from './schema.ts';
 
 interface UpdateOptions extends DocumentUpdates {
   readonly file: string;
@@ -59,7 +59,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOp
     const setMeta = database.prepare('UPDATE meta SET value = ? WHERE name = ?');
     setMeta.run(String(documents), 'documents');
     setMeta.run(String(atMs), 'builtAtMs');
-    database.exec('COMMIT');
+    execLocking(database, 'COMMIT');
     return changes;
   } finally {
     database.close();
@@ -80,7 +80,8 @@ export function lockIndex(file: string): DatabaseSync | undefined {
     if (identity === undefined) return undefined;
     const database = openFile(file);
     try {
-      database.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA cache_spill = OFF; BEGIN IMMEDIATE`);
+      database.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA cache_spill = OFF; PRAGMA synchronous = NORMAL`);
+      execLocking(database, 'BEGIN IMMEDIATE');
       if (fileIdentity(file) === identity) return database;
     } catch (cause) {
       database.close();
