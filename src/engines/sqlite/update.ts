@@ -20,7 +20,10 @@ interface UpdateOptions extends DocumentUpdates {
  */
 export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOptions): readonly DocumentChange[] {
   const database = lockIndex(file);
-  if (database === undefined) throw new IndexError('missing', file, `${file} does not exist`);
+  if (database === undefined) {
+    const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv>`;
+    throw new IndexError('missing', file, message);
+  }
   try {
     const meta = readMeta(database, file, domain);
     const rows = createRows(database, domain, { isNew: false });
