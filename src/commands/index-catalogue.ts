@@ -1,7 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import { type ColumnUse, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
 import { PRESET_NAMES } from '../catalogue/presets.ts';
-import type { CatalogueChange, CatalogueForm, ReadOptions, ReadProgress } from '../catalogue/read.ts';
+import type { CatalogueForm, ReadOptions, ReadProgress } from '../catalogue/read.ts';
 import { CatalogueError } from '../catalogue/row.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
@@ -9,7 +9,7 @@ import { buildIndex } from '../engines/sqlite/build.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
 import { updateIndex } from '../engines/sqlite/update.ts';
 import { countText } from '../report/format.ts';
-import type { Document } from '../search/domain.ts';
+import type { Document, SearchDomain } from '../search/domain.ts';
 import { type Option, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { createProgress, type Progress } from './terminal.ts';
@@ -87,71 +87,69 @@ async function index(args: ParsedArguments, context: CommandContext): Promise<vo
 interface Source {
   readonly file: string;
   readonly domain: DomainSettings;
-  /** Of the index. */
+  /** The directory of the index. */
   readonly directory: string;
 }
 
 /** Reads the file into the domain's index in the directory. @throws CatalogueError beyond `--max-bad-rows` */
-export async function buildCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
-  const { file, domain } = source;
-  const { read, options, indexFile, skip, line, finish } = await openSource(source, args, context);
-  const built = await buildIndex({
-    file: indexFile,
-    domain: searchDomainOf(domain),
-    documents: notEmpty(read.readCatalogue(file, options), file),
-    builtAtMs: context.clock.wallMs(),
-    // The index knows the number of the document; the operator needs the line.
-    onRefused: ({ message }) => skip(new CatalogueError(file, message, { line: line() })),
-    signal: context.signal,
-  }).finally(finish.progress);
-  finish.report();
-  return { documents: built.documents, indexFile };
+export function buildCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
+  return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
+    const documents = notEmpty(read.readCatalogue(source.file, options), source.file);
+    const built = await buildIndex({
+      ...index,
+      documents,
+      builtAtMs: context.clock.wallMs(),
+      onRefused,
+      signal: context.signal,
+    });
+    return { documents: built.documents, indexFile: index.file };
+  });
 }
 
 /** Rows of one transaction: many are faster, and fewer are lost when the file has a fault. */
 const UPDATE_ROWS = 5_000;
 
 /** Takes the changes of the file into the domain's index, some thousands at a time. @throws as `buildCatalogue` */
-async function updateCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
-  const { file, domain } = source;
-  const { read, options, indexFile, skip, finish } = await openSource(source, args, context);
-  const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0, indexFile };
-  // Of several rows with one id the last one counts.
-  const rows = new Map<string, CatalogueChange>();
-  const write = (): void => {
-    const changes = [...rows.values()];
-    rows.clear();
-    const upserts = changes.flatMap(({ document }) => document ?? []);
-    const deletions = changes.flatMap(({ id, document }) => (document === undefined ? [id] : []));
-    const atMs = context.clock.wallMs();
-    for (const { id, before, after, fault } of updateIndex({
-      file: indexFile,
-      domain: searchDomainOf(domain),
-      upserts,
-      deletions,
-      atMs,
-    })) {
-      if (fault !== undefined) skip(new CatalogueError(file, `id ${JSON.stringify(id)}: ${fault}`));
-      else if (after !== undefined) counts[before === undefined ? 'added' : 'replaced'] += 1;
-      else counts[before === undefined ? 'unknown' : 'deleted'] += 1;
-    }
-  };
-  try {
-    for await (const change of read.readChanges(file, options)) {
-      rows.set(change.id, change);
+function updateCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
+  return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
+    const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0, indexFile: index.file };
+    // The last one of several rows with one id counts.
+    const rows = new Map<string, Document | undefined>();
+    const write = (): void => {
+      const upserts = [...rows.values()].filter((document) => document !== undefined);
+      const deletions = [...rows].flatMap(([id, document]) => (document === undefined ? [id] : []));
+      rows.clear();
+      const changes = updateIndex({ ...index, upserts, deletions, atMs: context.clock.wallMs() });
+      for (const { id, before, after, fault } of changes) {
+        if (fault !== undefined) onRefused({ message: `id ${JSON.stringify(id)}: ${fault}` });
+        else if (after !== undefined) counts[before === undefined ? 'added' : 'replaced'] += 1;
+        else counts[before === undefined ? 'unknown' : 'deleted'] += 1;
+      }
+    };
+    for await (const { id, document } of read.readChanges(source.file, options)) {
+      rows.set(id, document);
       if (rows.size === UPDATE_ROWS) write();
     }
     write();
-  } finally {
-    finish.progress();
-  }
-  finish.report();
-  return counts;
+    return counts;
+  });
 }
 
-/** What both ways to index a file need of it. */
-async function openSource({ file, domain, directory }: Source, args: ParsedArguments, context: CommandContext) {
-  const { clock, stderr, signal } = context;
+interface Reading {
+  readonly read: typeof import('../catalogue/read.ts');
+  readonly options: ReadOptions;
+  readonly index: { readonly file: string; readonly domain: SearchDomain };
+  /** Takes a document that was read, but that the index refuses. */
+  readonly onRefused: (error: { readonly message: string }) => void;
+}
+
+/** Shows progress while `write` reads the file, and reports columns and notes at its end. */
+async function readInto<Result>(
+  { file, domain, directory }: Source,
+  args: ParsedArguments,
+  { clock, stderr, signal }: CommandContext,
+  write: (reading: Reading) => Promise<Result>,
+): Promise<Result> {
   const { name, attributes } = domain;
   // The readers of catalogues take longer to load than all else, and the service needs none of them.
   const read = await import('../catalogue/read.ts');
@@ -173,21 +171,13 @@ async function openSource({ file, domain, directory }: Source, args: ParsedArgum
       use = used;
     },
   };
-  return {
-    read,
-    options,
-    indexFile: indexFileOf(directory, name),
-    skip,
-    /** Of the last row. */
-    line: () => line,
-    finish: {
-      progress: () => progress.finish(),
-      report: () => {
-        if (use !== undefined) reportColumns(use, name, stderr);
-        notes.report();
-      },
-    },
-  };
+  const index = { file: indexFileOf(directory, name), domain: searchDomainOf(domain) };
+  // The index knows the number of the document; the operator needs the line.
+  const onRefused = ({ message }: { message: string }) => skip(new CatalogueError(file, message, { line }));
+  const result = await write({ read, options, index, onRefused }).finally(() => progress.finish());
+  if (use !== undefined) reportColumns(use, name, stderr);
+  notes.report();
+  return result;
 }
 
 /** Shows how far a catalogue is read. */

@@ -65,7 +65,7 @@ interface Label {
 
 /** Maximum number of texts per attribute whose label is remembered: real attributes repeat a few thousand texts. */
 const MAX_REMEMBERED = 20_000;
-/** Distance of two codes in an index that takes new texts: so many halvings, 16, are possible between them. */
+/** Distance of two codes in an index that takes new texts: it can be halved 16 times. */
 const CODE_STEP = 65_536;
 /** Codes of an index are from 0; those that `write` is to renumber are below this. */
 const BEFORE_FIRST = -1;

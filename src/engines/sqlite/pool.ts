@@ -19,7 +19,7 @@ export type Question =
   | { readonly kind: 'update'; readonly documents: DocumentUpdates; readonly atMs: number };
 
 /** The page of a search, or what an update did. */
-export interface Answer {
+export interface WorkerAnswer {
   readonly page?: ResultPage;
   readonly changes?: readonly DocumentChange[];
 }
@@ -30,7 +30,7 @@ export interface Answer {
  */
 export type Reply =
   | { readonly kind: 'ready'; readonly build: string }
-  | ({ readonly kind: 'answer' } & Answer)
+  | ({ readonly kind: 'answer' } & WorkerAnswer)
   | { readonly kind: 'kept'; readonly message: string }
   | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
@@ -56,7 +56,7 @@ export interface PoolOptions {
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5_000;
 
-interface Job extends PromiseWithResolvers<Answer> {
+interface Job extends PromiseWithResolvers<WorkerAnswer> {
   readonly question: Question;
   /** Set when the question was aborted. */
   grace: NodeJS.Timeout | undefined;
@@ -202,7 +202,7 @@ export function createPool(options: PoolOptions) {
   }
 
   /** Rejects with a SearchError; with `engine-timeout` as soon as the signal aborts. */
-  async function ask(question: Question, signal: AbortSignal): Promise<Answer> {
+  async function ask(question: Question, signal: AbortSignal): Promise<WorkerAnswer> {
     if (closing !== undefined) throw new SearchError('engine-unavailable', 'the engine is closed');
     if (signal.aborted) throw new SearchError('engine-timeout', 'the deadline had passed before the search began');
     if (slots.every(({ state }) => state === 'resting')) {
@@ -240,7 +240,7 @@ export function createPool(options: PoolOptions) {
 }
 
 function newJob(question: Question): Job {
-  return { question, grace: undefined, ...Promise.withResolvers<Answer>() };
+  return { question, grace: undefined, ...Promise.withResolvers<WorkerAnswer>() };
 }
 
 interface ThreadPorts {
@@ -253,7 +253,7 @@ interface ThreadPorts {
 function startThread(program: URL, index: OpenIndexOptions, { opened, kept }: ThreadPorts) {
   const worker = new Worker(program, { workerData: index });
   const opening = Promise.withResolvers<void>();
-  let asked: PromiseWithResolvers<Answer> | undefined;
+  let asked: PromiseWithResolvers<WorkerAnswer> | undefined;
   let isReady = false;
   let isAlive = true;
   let cause: Error | undefined;
@@ -297,7 +297,7 @@ function startThread(program: URL, index: OpenIndexOptions, { opened, kept }: Th
     /** Resolves once it can answer. Rejects with a SearchError. */
     ready: opening.promise,
     /** Rejects with a SearchError, also when the thread dies. */
-    ask: (question: Question): Promise<Answer> => {
+    ask: (question: Question): Promise<WorkerAnswer> => {
       asked = Promise.withResolvers();
       if (isAlive) worker.postMessage(question);
       else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));

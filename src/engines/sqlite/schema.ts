@@ -74,7 +74,7 @@ export function execLocking(database: DatabaseSync, sql: string): void {
   }
 }
 
-/** What `read` returns, in a transaction: it sees one state of the file, whatever is written meanwhile. */
+/** Runs `read` in a transaction: it sees one state of the file, whatever is written meanwhile. */
 export function reading<Value>(database: DatabaseSync, read: () => Value): Value {
   if (database.isTransaction) return read();
   database.exec('BEGIN');
