@@ -1,10 +1,10 @@
 import type { Attribute, Document } from '../search/domain.ts';
 import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
-import { createDocuments } from './document.ts';
+import { createDocuments, documentId } from './document.ts';
 import { fileLines, objectsOf, openCatalogueFile, peeked, utf8Text } from './file.ts';
 import { PRESETS, type PresetName, presetOf, products } from './presets.ts';
-import { CatalogueError, faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
+import { CatalogueError, faultyRow, isNoValue, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 import { xmlRows } from './xml.ts';
 
 /** How a file is to be read, where it does not tell itself. */
@@ -52,7 +52,37 @@ const MAX_LINE_BYTES = 1024 * 1024;
  * not detected here: that would hold all ids in memory, and the index detects them.
  * @throws CatalogueError with file, line, field, the fault and what is allowed; the signal's reason when aborted.
  */
-export async function* readCatalogue(file: string, options: ReadOptions): AsyncGenerator<Document, void, undefined> {
+export function readCatalogue(file: string, options: ReadOptions): AsyncGenerator<Document, void, undefined> {
+  return readDocuments(file, options, (row, documentOf) => documentOf(row));
+}
+
+/** A document to add or replace; without it, one to delete. */
+export interface CatalogueChange {
+  readonly id: string;
+  readonly document?: Document;
+}
+
+/**
+ * Streams changes of a catalogue, as `readCatalogue`: a row whose column `op` is `delete` needs only its id. An attribute of
+ * that name is no such column.
+ */
+export function readChanges(file: string, options: ReadOptions): AsyncGenerator<CatalogueChange, void, undefined> {
+  const hasOp = !options.attributes.some(({ name }) => name === 'op');
+  return readDocuments<CatalogueChange>(file, options, ({ op, ...row }, documentOf, idOf) => {
+    if (hasOp && op === 'delete') return { id: idOf(row) };
+    if (hasOp && !isNoValue(op) && op !== 'upsert') throw new RowFault(`${shown(op)}; allowed: upsert, delete`, 'op');
+    const document = documentOf(hasOp ? row : { op, ...row });
+    return { id: document.id, document };
+  });
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+async function* readDocuments<Taken>(
+  file: string,
+  options: ReadOptions,
+  take: (row: Row, documentOf: (row: Row) => Document, idOf: (row: Row) => string) => Taken,
+): AsyncGenerator<Taken, void, undefined> {
   const { attributes, onColumns, onNote = ignore, form } = options;
   let columns = createColumns(attributes, {});
   const documentOf = createDocuments(attributes, { raw: form?.raw ?? [], onNote });
@@ -61,7 +91,12 @@ export async function* readCatalogue(file: string, options: ReadOptions): AsyncG
       if (header !== undefined) checkHeader(header, attributes, map, form?.columns);
       columns = createColumns(attributes, map);
     },
-    take: (row) => documentOf(columns.fieldsOf(row)),
+    take: (row) =>
+      take(
+        row,
+        (given) => documentOf(columns.fieldsOf(given)),
+        (given) => documentId(columns.fieldsOf(given)['id']),
+      ),
     columnOf: (field) => columns.columnOf(field),
   });
   onColumns?.(columns.use());

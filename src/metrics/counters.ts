@@ -262,7 +262,7 @@ export function createCounters(
     ),
     worker: counter(
       'serpcache_engine_workers_total',
-      'Worker threads of embedded engines that became ready, were ended, or crashed.',
+      'Worker threads of embedded engines that became ready, were ended, crashed, or found their file replaced. reopened: by a new index. kept: by a file that cannot be used.',
       { domain, state: values.WORKER_STATES },
       (add) => (event, name) => add(1, name, event.state),
     ),

@@ -122,7 +122,13 @@ export const RETRY_RESULTS = values<Of<SphinxEvent, 'retry'>['result']>({
   spent: true,
 });
 
-export const WORKER_STATES = values<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });
+export const WORKER_STATES = values<Of<SqliteEvent, 'worker'>['state']>({
+  ready: true,
+  ended: true,
+  crashed: true,
+  reopened: true,
+  kept: true,
+});
 
 type DrillState = Of<ControlEvent, 'overlay'>['state'];
 
