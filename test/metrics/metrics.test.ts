@@ -212,6 +212,25 @@ test('events of the control document are counted by kind', async (context) => {
   assert.equal(page.value('serpcache_popularity_queries_total', dropped), 30);
 });
 
+test('changes are counted one by one, and pages and gaps by reason', async (context) => {
+  const metrics = start(context);
+  const { observeChanges } = metrics.observers;
+  observeChanges({ kind: 'changes-applied', domain: 'goods', changes: 30, lagMs: 200 });
+  observeChanges({ kind: 'changes-applied', domain: 'goods', changes: 12, lagMs: 20 });
+  observeChanges({ kind: 'changes-gap', domain: 'goods', why: 'trimmed' });
+  observeChanges({ kind: 'page-changed', domain: 'goods', why: 'deleted' });
+  observeChanges({ kind: 'changes-refused', domain: 'goods', count: 7, detail: 'no id' });
+  const { value } = await scrape(metrics);
+  const goods = { domain: 'goods' };
+  assert.equal(value('serpcache_changes_total', goods), 42);
+  assert.equal(value('serpcache_changes_lag_seconds_count', goods), 2);
+  assert.equal(value('serpcache_changes_lag_seconds_sum', goods), 0.22);
+  assert.equal(value('serpcache_changes_gaps_total', { ...goods, reason: 'trimmed' }), 1);
+  assert.equal(value('serpcache_pages_changed_total', { ...goods, reason: 'deleted' }), 1);
+  assert.equal(value('serpcache_changes_refused_total', goods), 7);
+  assert.equal(value('serpcache_changes_heard_seconds', goods), 0.05);
+});
+
 test('copies are counted by type and result, comparisons by result', async (context) => {
   const metrics = start(context);
   const copy = { kind: 'shadow-copy', domain: 'goods', type: 'read' } as const;
