@@ -56,7 +56,7 @@ export function createCounters(
   const search: Table<SearchEvent> = {
     miss: counter(
       'serpcache_misses_total',
-      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators, deleted and changed from the feed of changes; corrupt, oversized and unsigned mean damaged or foreign entries.',
       { domain, reason: MISS_REASONS },
       (add) => (event) => add(1, event.domain, event.reason),
     ),
