@@ -51,7 +51,7 @@ const HITS: Row = {
       kind: 'stack',
       title: 'Misses by reason',
       description:
-        'The first reason that applied. unseen: a new query. expired: too old. flushed, suppressed: an operator or a drill. node-open and store-…: the store failed. corrupt, incompatible: another version or a damaged entry.',
+        'The first reason that applied. unseen: a new query. expired: too old. flushed, suppressed: an operator or a drill. deleted, changed: the feed of changes. node-open and store-…: the store failed. corrupt, incompatible: another version or a damaged entry.',
       unit: 'reqps',
       width: 24,
       min: 0,

@@ -235,7 +235,7 @@ function createRecords(bytes: number, most: number) {
   const ring = Buffer.alloc(bytes);
   const starts = new Float64Array(most).fill(-1);
   const positions = new Float64Array(most);
-  /** Of each slot: the number of its record. */
+  /** The number of the record in each slot. */
   const numbers = new Uint32Array(most);
   let written = 0;
   const get = (number: number): Buffer | undefined => {

@@ -105,7 +105,7 @@ function comparableFilter(filter: Filter): Interest['filters'][number] {
   }
 }
 
-/** What the log reads of a record. */
+/** The members of a record that the log reads. */
 export interface RecordView {
   readonly fingerprint: number;
   readonly deleted: boolean;

@@ -56,7 +56,7 @@ export function createCounters(
   const search: Table<SearchEvent> = {
     miss: counter(
       'serpcache_misses_total',
-      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators, deleted and changed from the feed of changes; corrupt, oversized and unsigned mean damaged or foreign entries.',
       { domain, reason: MISS_REASONS },
       (add) => (event) => add(1, event.domain, event.reason),
     ),
@@ -373,40 +373,3 @@ export function createCounters(
 
 /** Events that are not counted: each is a line of the log. */
 export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
-
-interface EventReader {
-  readonly observers: Partial<Observers>;
-  /** The kinds that are read of the events with these callbacks; all when absent. */
-  readonly kinds?: Partial<Record<keyof Observers, readonly string[]>>;
-}
-
-type ReadEvent = (first: unknown, second?: unknown) => void;
-
-/** Each event goes to its readers, in this order. Every event must have a reader. */
-export function shareEvents(readers: readonly EventReader[]): Observers {
-  const names = new Set(readers.flatMap(({ observers }) => Object.keys(observers) as (keyof Observers)[]));
-  const shared = [...names].map((name) => {
-    const own = readers.flatMap(({ observers, kinds }) => {
-      const read = observers[name] as ReadEvent | undefined;
-      return read === undefined ? [] : [{ read, kinds: kinds?.[name] }];
-    });
-    const readOf = (kind = ''): ReadEvent => {
-      const wanted = own.filter(({ kinds }) => kinds?.includes(kind) ?? true);
-      const [first = uncounted, ...others] = wanted.map(({ read }) => read);
-      return together(first, ...others);
-    };
-    if (own.every(({ kinds }) => kinds === undefined)) return [name, readOf()];
-    const byKind = new Map<string, ReadEvent>();
-    const share: ReadEvent = (first, second) => {
-      const { kind } = (second ?? first) as { readonly kind: string };
-      let read = byKind.get(kind);
-      if (read === undefined) {
-        read = readOf(kind);
-        byKind.set(kind, read);
-      }
-      read(first, second);
-    };
-    return [name, share];
-  });
-  return Object.fromEntries(shared);
-}

@@ -11,6 +11,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   search: ['cache', 'resilience'],
   control: ['cache'],
   catalogue: ['search'],
+  'engines/analysis': ['search'],
   // Words of documents and of searches are compared as the engines fold them; changes are published as decisions are.
   changes: ['cache', 'control', 'search', 'engines/analysis'],
   // The default configuration has the demo catalogue.
@@ -40,7 +41,6 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'operations/doctor',
   ],
   stores: ['cache', 'changes', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
-  'engines/analysis': ['search'],
   'engines/sphinx': ['search', 'engines/analysis', 'resilience', 'config', 'operations/doctor'],
   'engines/sqlite': ['search', 'engines/analysis', 'resilience', 'operations/doctor'],
   engines: ['search', 'resilience', 'config', 'operations/doctor', 'engines/*'],
