@@ -118,6 +118,22 @@ export function createCounters(
       { domain, outcome: values.LIFEBOAT_RESULTS },
       (add) => (event) => add(1, event.domain, event.result),
     ),
+    audit: together(
+      counter(
+        'serpcache_audited_answers_total',
+        'Hits that the audit compared with the answer of the engine at that moment, on permits that no client needed.',
+        { domain },
+        (add) => (event) => add(1, event.domain),
+      ),
+      counter(
+        'serpcache_stale_answers_total',
+        'Audited hits that the engine would have answered otherwise, though the feed of changes did not say so. changed: a document has other members. left, entered: a document went or came. facet: totals or facets. unknown: the order. Divide by serpcache_audited_answers_total.',
+        { domain, reason: values.STALE_REASONS },
+        (add) => (event) => {
+          if (event.result !== 'equal') add(1, event.domain, event.result);
+        },
+      ),
+    ),
     backfill: counter(
       'serpcache_backfilled_total',
       'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',
@@ -373,40 +389,3 @@ export function createCounters(
 
 /** Events that are not counted: each is a line of the log. */
 export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
-
-interface EventReader {
-  readonly observers: Partial<Observers>;
-  /** The kinds that are read of the events with these callbacks; all when absent. */
-  readonly kinds?: Partial<Record<keyof Observers, readonly string[]>>;
-}
-
-type ReadEvent = (first: unknown, second?: unknown) => void;
-
-/** Each event goes to its readers, in this order. Every event must have a reader. */
-export function shareEvents(readers: readonly EventReader[]): Observers {
-  const names = new Set(readers.flatMap(({ observers }) => Object.keys(observers) as (keyof Observers)[]));
-  const shared = [...names].map((name) => {
-    const own = readers.flatMap(({ observers, kinds }) => {
-      const read = observers[name] as ReadEvent | undefined;
-      return read === undefined ? [] : [{ read, kinds: kinds?.[name] }];
-    });
-    const readOf = (kind = ''): ReadEvent => {
-      const wanted = own.filter(({ kinds }) => kinds?.includes(kind) ?? true);
-      const [first = uncounted, ...others] = wanted.map(({ read }) => read);
-      return together(first, ...others);
-    };
-    if (own.every(({ kinds }) => kinds === undefined)) return [name, readOf()];
-    const byKind = new Map<string, ReadEvent>();
-    const share: ReadEvent = (first, second) => {
-      const { kind } = (second ?? first) as { readonly kind: string };
-      let read = byKind.get(kind);
-      if (read === undefined) {
-        read = readOf(kind);
-        byKind.set(kind, read);
-      }
-      read(first, second);
-    };
-    return [name, share];
-  });
-  return Object.fromEntries(shared);
-}
