@@ -65,12 +65,13 @@ function searches(random: (limit: number) => number): SearchRequest[] {
     const sizes = { attribute: 'sizes', kind: 'strings', values: ['asus'] } as const;
     const years = { attribute: 'year', kind: 'range', from: 2001, to: 2002 } as const;
     const filters = [brands, sizes, years].filter(() => random(3) === 0);
+    if (random(3) > 0) return [];
     return [ask(text.toLowerCase(), { facets, limit: 100 }), ask(text.toLowerCase(), { sort, filters, facets })];
   });
 }
 
 /** Everything that an index has, but for row numbers and codes, which only their order matters of. */
-function contentOf(file: string, domain: SearchDomain) {
+function contentOf(file: string, domain: SearchDomain, seed: number) {
   const database = new DatabaseSync(file);
   const all = (sql: string) =>
     database
@@ -93,7 +94,7 @@ function contentOf(file: string, domain: SearchDomain) {
   assert.deepEqual(content.words, vocabulary);
   database.close();
   const index = openIndex({ file, domain, ...SNIPPET });
-  const pages = searches(numbers(7)).map((request) => ({ request, page: index.search(request) }));
+  const pages = searches(numbers(seed)).map((request) => ({ request, page: index.search(request) }));
   index.close();
   return { ...content, pages };
 }
@@ -129,12 +130,12 @@ it('an updated index answers as one that is built afresh from the same documents
       assert.deepEqual(updateIndex({ file, domain: MIXED, upserts, deletions, atMs: 5 }), expected);
       if (round % 6 < 5) continue;
       await build(fresh, MIXED, held.values());
-      assert.deepEqual(contentOf(file, MIXED), contentOf(fresh, MIXED), `seed ${seed}, round ${round}`);
+      assert.deepEqual(contentOf(file, MIXED, seed), contentOf(fresh, MIXED, seed), `seed ${seed}, round ${round}`);
     }
     const deletions = [...held.keys()];
     updateIndex({ file, domain: MIXED, upserts: [], deletions, atMs: 5 });
     await build(fresh, MIXED, []);
-    assert.deepEqual(contentOf(file, MIXED), contentOf(fresh, MIXED), 'emptied');
+    assert.deepEqual(contentOf(file, MIXED, seed), contentOf(fresh, MIXED, seed), 'emptied');
   }
 });
 
