@@ -18,6 +18,7 @@ type OperationErrorCode =
   | 'not-dedicated'
   | 'hypothesis-failed'
   | 'no-store'
+  | 'no-feed'
   | 'unknown-candidate'
   | 'candidate-unfit'
   | 'shadow-running'

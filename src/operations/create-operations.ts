@@ -15,6 +15,7 @@ import type { DoctorEvent } from './doctor/doctor.ts';
 import { createDrills } from './drills/create-drills.ts';
 import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
+import { createFeed } from './feed/feed.ts';
 import { createFlush } from './flush/create-flush.ts';
 import type { FlushEvent, QueryPages } from './flush/flush.ts';
 import { createSweeper } from './flush/preview.ts';
@@ -202,6 +203,7 @@ function createDomainOperations<Prepared>(
   const operations: DomainOperations = {
     control,
     changes: domain.changes,
+    feed: createFeed({ domain: name, changes: domain.changes }),
     flush,
     pagesOf: domain.pagesOf,
     popular: shared.top,

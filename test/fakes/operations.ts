@@ -1,5 +1,7 @@
+import type { Change } from '../../src/changes/change.ts';
 import { summaryOf } from '../../src/control/control.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
+import { createFeed } from '../../src/operations/feed/feed.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
@@ -17,8 +19,10 @@ const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', '
 export function createFakeOperations(options: {
   readonly clock: Clock;
   readonly domains?: readonly string[];
+  /** Takes the changes of `goods`; the other domains have no feed. */
+  readonly publish?: (changes: readonly Change[]) => Promise<void>;
 }): Operations {
-  const { clock, domains = ['goods', 'auto'] } = options;
+  const { clock, domains = ['goods', 'auto'], publish = async () => {} } = options;
   const controls = new Map(domains.map((name) => [name, createFakeControl()]));
   const drills = createFakeDrills({ controls, clock });
   const byName = new Map(
@@ -27,6 +31,7 @@ export function createFakeOperations(options: {
       {
         control,
         changes: undefined,
+        feed: createFeed({ domain: name, changes: name === 'goods' ? { publish } : undefined }),
         flush: createFakeFlush(control, clock),
         pagesOf: (typed) => {
           const text = canonicalText(typed);
