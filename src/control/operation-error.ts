@@ -19,6 +19,7 @@ type OperationErrorCode =
   | 'hypothesis-failed'
   | 'no-store'
   | 'no-feed'
+  | 'no-live-documents'
   | 'unknown-candidate'
   | 'candidate-unfit'
   | 'shadow-running'

@@ -5,6 +5,7 @@ import { createFeed } from '../../src/operations/feed/feed.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
+import type { Engine } from '../../src/search/engine.ts';
 import { InvalidSearch } from '../../src/search/query.ts';
 import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
 import { createFakeDoctor } from './operations-doctor.ts';
@@ -12,6 +13,11 @@ import { createFakeDrills } from './operations-drills.ts';
 import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
 import { fakeStatus } from './status.ts';
+
+const updateNothing: NonNullable<Engine['update']> = async ({ upserts, deletions }) => [
+  ...upserts.map((after) => ({ id: after.id, after })),
+  ...deletions.map((id) => ({ id })),
+];
 
 const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
 
@@ -21,8 +27,10 @@ export function createFakeOperations(options: {
   readonly domains?: readonly string[];
   /** Takes the changes of `goods`; the other domains have no feed. */
   readonly publish?: (changes: readonly Change[]) => Promise<void>;
+  /** The index of `goods`; without it, one that holds nothing before an update. */
+  readonly update?: NonNullable<Engine['update']>;
 }): Operations {
-  const { clock, domains = ['goods', 'auto'], publish = async () => {} } = options;
+  const { clock, domains = ['goods', 'auto'], publish = async () => {}, update = updateNothing } = options;
   const controls = new Map(domains.map((name) => [name, createFakeControl()]));
   const drills = createFakeDrills({ controls, clock });
   const byName = new Map(
@@ -31,7 +39,13 @@ export function createFakeOperations(options: {
       {
         control,
         changes: undefined,
-        feed: createFeed({ domain: name, changes: name === 'goods' ? { publish } : undefined }),
+        feed: createFeed({
+          domain: name,
+          attributes: [],
+          ...(name === 'goods'
+            ? { changes: { publish, indexReplaced: () => {} }, update }
+            : { changes: undefined, update: undefined }),
+        }),
         flush: createFakeFlush(control, clock),
         pagesOf: (typed) => {
           const text = canonicalText(typed);

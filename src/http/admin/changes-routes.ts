@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { MAX_CHANGE_TEXT } from '../../changes/change.ts';
 import { type FeedLine, TAKEN, type Taken } from '../../operations/feed/feed.ts';
+import { oneOf } from '../../schema/fields.ts';
 import { MAX_ID_BYTES } from '../../search/domain.ts';
 import { hasMoreValues, MAX_VALUES } from '../transport/json-body.ts';
 import { Refusal } from '../transport/problem.ts';
@@ -29,10 +30,12 @@ const Text = Type.Optional(
 );
 const Id = Type.String({ minLength: 1, maxLength: MAX_ID_BYTES });
 
+const Op = Type.Optional(oneOf(['upsert', 'delete'], 'Without it: `upsert`.'));
+
 const ChangeLine = Type.Object(
   {
     id: Id,
-    op: Type.Optional(Type.Union([Type.Literal('upsert'), Type.Literal('delete')], { default: 'upsert' })),
+    op: Op,
     text: Text,
     attributes: Attributes,
     was: Type.Optional(
@@ -43,6 +46,20 @@ const ChangeLine = Type.Object(
     ),
   },
   { ...strict, description: `A line. ${LINES}` },
+);
+
+const DocumentLine = Type.Object(
+  {
+    id: Id,
+    op: Op,
+    title: Type.Optional(Type.String({ description: 'Required, but for a deletion.' })),
+    description: Type.Optional(Type.String()),
+    attributes: Attributes,
+  },
+  {
+    ...strict,
+    description: `A line; attributes may also stand beside the texts. Members that the domain does not declare are left out. ${LINES}`,
+  },
 );
 
 /**
@@ -72,6 +89,17 @@ export function registerChanges(app: FastifyInstance, { operations, audit }: Adm
       describedBody: ChangeLine,
       handle: async ({ query: { domain }, request }) =>
         someTaken(await queriedDomain(operations, domain).feed.changes(linesOf(request))),
+    });
+
+    post('/admin/documents', {
+      ...shared,
+      action: 'documents',
+      summary: 'Add, replace and delete documents of the embedded index',
+      description:
+        'Answers when every search of this process sees them, and its older pages are judged by the changes.',
+      describedBody: DocumentLine,
+      handle: async ({ query: { domain }, request }) =>
+        someTaken(await queriedDomain(operations, domain).feed.documents(linesOf(request))),
     });
   });
 }

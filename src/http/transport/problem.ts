@@ -36,6 +36,7 @@ export const PROBLEMS = {
   'hypothesis-failed': { status: 409, title: 'Hypothesis fails already' },
   'no-store': { status: 409, title: 'Domain has no store' },
   'no-feed': { status: 409, title: 'Domain has no feed of changes' },
+  'no-live-documents': { status: 409, title: 'Engine takes no documents here' },
   'unknown-candidate': { status: 404, title: 'Unknown candidate' },
   'candidate-unfit': { status: 409, title: 'Candidate is unfit' },
   'shadow-running': { status: 409, title: 'A shadow is running' },

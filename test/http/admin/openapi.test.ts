@@ -125,6 +125,8 @@ test('every answer matches its description', async (context) => {
   await post('/admin/flush', { domain: 'goods', mode: 'refresh', indexVersion: 'v7' });
   await post('/admin/flush', { domain: 'goods', mode: 'erase', reason: 'a rehearsal' });
   await post('/admin/purge', { domain: 'goods', q: 'shoes' });
+  await post('/admin/changes', { id: 'a' }, '/admin/changes?domain=goods');
+  await post('/admin/documents', { id: 'a', title: 'A' }, '/admin/documents?domain=goods');
   await post('/admin/suppress', { domain: 'goods', ids: ['a', 'b'] });
   await post('/admin/unsuppress', { domain: 'goods', ids: ['a'] });
   await post('/admin/drills/preview', { plan: '1-5-25-100', domains: ['goods'] });
