@@ -281,6 +281,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
       settings: own,
       control,
       changes,
+      update: engine.engines[0]?.update,
       memory,
       meter,
       popularity,

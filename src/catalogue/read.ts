@@ -67,21 +67,42 @@ export interface CatalogueChange {
  * that name is no such column.
  */
 export function readChanges(file: string, options: ReadOptions): AsyncGenerator<CatalogueChange, void, undefined> {
-  const hasOp = !options.attributes.some(({ name }) => name === 'op');
-  return readDocuments<CatalogueChange>(file, options, ({ op, ...row }, documentOf, idOf) => {
+  return readDocuments(file, options, changeTaker(options.attributes));
+}
+
+/**
+ * Reads one change in a line of JSON, with the names of the fields: `attributes` are beside the texts or a member of that name.
+ * The function throws a RowFault.
+ */
+export function createChangeReader(attributes: readonly Attribute[], onNote: TakeNote) {
+  const documentOf = createDocuments(attributes, { raw: [], onNote });
+  const take = changeTaker(attributes);
+  return (line: string): CatalogueChange => {
+    const { attributes: nested = {}, ...row } = objectOf(line);
+    if (typeof nested !== 'object' || Array.isArray(nested)) {
+      throw new RowFault(`${shown(nested)} is not an object; allowed: values by name`, 'attributes');
+    }
+    return take({ ...nested, ...row }, documentOf, ({ id }) => documentId(id));
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Take<Taken> = (row: Row, documentOf: (row: Row) => Document, idOf: (row: Row) => string) => Taken;
+
+function changeTaker(attributes: readonly Attribute[]): Take<CatalogueChange> {
+  const hasOp = !attributes.some(({ name }) => name === 'op');
+  return ({ op, ...row }, documentOf, idOf) => {
     if (hasOp && op === 'delete') return { id: idOf(row) };
     if (hasOp && !isNoValue(op) && op !== 'upsert') throw new RowFault(`${shown(op)}; allowed: upsert, delete`, 'op');
     const document = documentOf(hasOp ? row : { op, ...row });
     return { id: document.id, document };
-  });
+  };
 }
-
-type Row = Readonly<Record<string, unknown>>;
 
 async function* readDocuments<Taken>(
   file: string,
   options: ReadOptions,
-  take: (row: Row, documentOf: (row: Row) => Document, idOf: (row: Row) => string) => Taken,
+  take: Take<Taken>,
 ): AsyncGenerator<Taken, void, undefined> {
   const { attributes, onColumns, onNote = ignore, form } = options;
   let columns = createColumns(attributes, {});

@@ -24,6 +24,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'operations/capacity': ['schema', 'config'],
   'operations/meter': ['schema', 'cache', 'changes', 'control', 'resilience', 'search'],
   'operations/flush': ['schema', 'cache', 'control', 'search', 'operations/meter'],
+  'operations/feed': ['schema', 'catalogue', 'changes', 'control', 'search'],
   'operations/warm': ['schema', 'control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],

@@ -104,7 +104,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   post('/admin/flush/preview', {
     action: 'flush-preview',
-    readsOnly: true,
+    audited: false,
     summary: 'Preview of a flush: its effect and cost',
     body: Type.Object(target, strict),
     answer: FLUSH_PREVIEW,
