@@ -118,6 +118,22 @@ export function createCounters(
       { domain, outcome: values.LIFEBOAT_RESULTS },
       (add) => (event) => add(1, event.domain, event.result),
     ),
+    audit: together(
+      counter(
+        'serpcache_audited_answers_total',
+        'Hits that the audit compared with the answer of the engine at that moment, on permits that no client needed.',
+        { domain },
+        (add) => (event) => add(1, event.domain),
+      ),
+      counter(
+        'serpcache_stale_answers_total',
+        'Audited hits that the engine would have answered otherwise, though the feed of changes did not say so. changed: a document has other members. left, entered: a document went or came. facet: totals or facets. unknown: the order. Divide by serpcache_audited_answers_total.',
+        { domain, reason: values.STALE_REASONS },
+        (add) => (event) => {
+          if (event.result !== 'equal') add(1, event.domain, event.result);
+        },
+      ),
+    ),
     backfill: counter(
       'serpcache_backfilled_total',
       'Entries written back from memory to a store node that had lost its data. kept: the node had the entry again. dropped: given up. Any rise means that a node was restarted or flushed.',

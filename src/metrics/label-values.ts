@@ -145,6 +145,14 @@ export const CONTROL_EVENTS = values<Exclude<ControlEvent['kind'], 'overlay'> | 
   'drill-void': true,
 });
 
+export const STALE_REASONS = values<Exclude<Of<SearchEvent, 'audit'>['result'], 'equal'>>({
+  changed: true,
+  left: true,
+  entered: true,
+  facet: true,
+  unknown: true,
+});
+
 export const GAP_REASONS = values<Of<ChangeEvent, 'changes-gap'>['why']>({
   trimmed: true,
   replaced: true,

@@ -22,7 +22,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The schemas of what they answer and take.
   'operations/audit': ['schema'],
   'operations/capacity': ['schema', 'config'],
-  'operations/meter': ['schema', 'cache', 'control', 'resilience', 'search'],
+  'operations/meter': ['schema', 'cache', 'changes', 'control', 'resilience', 'search'],
   'operations/flush': ['schema', 'cache', 'control', 'search', 'operations/meter'],
   'operations/warm': ['schema', 'control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],

@@ -35,7 +35,7 @@ test('the number of series does not depend on the values in events', async (cont
         for (const kind of kinds.split(' ')) observers[observer]?.(text, { ...event, kind });
       };
       observers['observeRequest']?.({ ...hit, ...event });
-      each('observeSearch', 'miss engine stored not-stored refresh');
+      each('observeSearch', 'miss engine stored not-stored refresh audit');
       eachOf('observeStore', 'command pipeline late breaker connection topology');
       observers['observeControl']?.(event);
       each('observeChanges', 'changes-applied changes-gap page-changed changes-refused changes-away changes-back');

@@ -14,12 +14,13 @@ test('the page has every metric with its name and type', async (context) => {
   // The type and the beginning of the names, and their ends.
   const expected = {
     'counter serpcache_': `
-      backfilled_total changes_gaps_total changes_refused_total changes_total client_connections_cut_total control_events_total engine_breaker_transitions_total
+      audited_answers_total backfilled_total changes_gaps_total changes_refused_total changes_total
+      client_connections_cut_total control_events_total engine_breaker_transitions_total
       engine_calls_total engine_connections_total engine_failovers_total engine_late_replies_total
       engine_relaxed_total engine_retries_total engine_workers_total http_refused_tokens_total
       lane_handed_over_total lane_searches_total leases_total lifeboat_calls_total log_lines_dropped_total
       misses_total not_stored_total pages_changed_total popularity_queries_total refreshes_total requests_total
-      responses_total shadow_compared_total shadow_copies_total shed_total spans_total
+      responses_total shadow_compared_total shadow_copies_total shed_total spans_total stale_answers_total
       store_breaker_transitions_total store_commands_total store_connections_total
       store_late_replies_total store_pipeline_failed_replies_total store_topology_changes_total
       stored_bytes_total stored_total tier_evictions_total tier_ghost_hits_total
