@@ -169,6 +169,7 @@ export function createChanges(options: ChangesOptions) {
     rules: (own: EntryRules): EntryRules<SearchRequest> => ({
       generation: own.generation,
       birth: () => ({ position: follower.readTo(), judged: log.head(), change: undefined, interest: undefined }),
+      secondsSince: (position) => Math.max(0, Math.round((follower.readTo() - position) / PER_MS / 1000)),
       hides: () => {
         const hides = own.hides();
         if (engineLagMs === 0 && !untilRotation) return hides;
@@ -186,8 +187,6 @@ export function createChanges(options: ChangesOptions) {
       indexPosition = follower.readTo();
       follower.lose('index');
     },
-    /** Seconds since a change, by its position. */
-    secondsSince: (position: number): number => Math.max(0, Math.round((follower.readTo() - position) / PER_MS / 1000)),
     status: (): FeedStatus & { readonly sourceFault: string | undefined } => ({ ...follower.status(), sourceFault }),
     hasSynced: follower.hasSynced,
     close: (): void => {

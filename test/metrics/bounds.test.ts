@@ -36,7 +36,6 @@ test('the number of series does not depend on the values in events', async (cont
       };
       observers['observeRequest']?.({ ...hit, ...event });
       each('observeSearch', 'miss engine stored not-stored refresh audit');
-      each('observeChanges', 'changes-applied changes-gap page-changed');
       eachOf('observeStore', 'command pipeline late breaker connection topology');
       observers['observeControl']?.(event);
       each('observeChanges', 'changes-applied changes-gap page-changed changes-refused changes-away changes-back');
