@@ -9,7 +9,8 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   resilience: [],
   popularity: [],
   search: ['cache', 'resilience'],
-  control: ['cache'],
+  // The control document is read by its schema.
+  control: ['schema', 'cache'],
   catalogue: ['search'],
   'engines/analysis': ['search'],
   // Words of documents and of searches are compared as the engines fold them; changes are published as decisions are.
