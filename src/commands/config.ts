@@ -42,7 +42,8 @@ const COUNT = { least: 1, most: 100_000, whole: true };
 /** Writes the input of the indexer and one configuration for indexer and searchd. */
 export const sphinxSource: Command = {
   name: 'sphinx-source',
-  usage: '--out <directory> [--host H] [--port N] [--max-connections N] [<domain>=<file.ndjson|csv[.gz|.zst]> …]',
+  usage:
+    '--out <directory> [--host H] [--port N] [--max-connections N] [--realtime] [<domain>=<file.ndjson|csv[.gz|.zst]> …]',
   summary:
     'write the input and the configuration of the indexer of Sphinx or Manticore; a demo domain without a file gets the demo catalogue',
   options: [
@@ -51,6 +52,7 @@ export const sphinxSource: Command = {
     { name: 'port', takes: 'N', about: 'its SphinxQL port; 9306 by default' },
     { name: 'max-connections', takes: 'N', about: 'maximum number of connections of searchd; 64 by default' },
     { name: 'max-children', takes: 'N', about: 'the older name of --max-connections' },
+    { name: 'realtime', about: 'write real-time tables and statements that fill them, without the indexer' },
   ],
   takes: { min: 0, max: 64 },
   details: CATALOGUE_HELP,
@@ -70,8 +72,10 @@ export const sphinxSource: Command = {
     const { clock, stderr: output } = context;
     const progress = createProgress({ label: 'writing', output, clock });
     const written = new Map<string, number>();
+    const realtime = args.has('realtime');
     const { configFile, domains } = await writeSphinxSource({
       directory,
+      realtime,
       domains: wanted.map((domain) => ({
         domain: searchDomainOf(domain),
         index: domain.engine.kind === 'sqlite' ? domain.name : domain.engine.index,
@@ -89,7 +93,9 @@ export const sphinxSource: Command = {
         context.stderr.write(`${domain}: ${count} values of ${attribute} rounded to Sphinx's 32-bit float\n`);
       }
     }
-    context.stdout.write(`indexer --config ${configFile} --all\nsearchd --config ${configFile}\n`);
+    const serve = `searchd --config ${configFile}\n`;
+    const fill = `cat ${directory}/*.sql | mysql --host ${searchd.host} --port ${searchd.port}\n`;
+    context.stdout.write(realtime ? `${serve}${fill}` : `indexer --config ${configFile} --all\n${serve}`);
   },
 };
 

@@ -28,7 +28,10 @@ interface GuardedEngine {
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
 /** Shares of the fleet are whole numbers. */
-export type EnginesPorts = Pick<GuardPorts, 'fleetShare' | 'forcedOpen'>;
+export interface EnginesPorts extends Pick<GuardPorts, 'fleetShare' | 'forcedOpen'> {
+  /** The whole index of an endpoint was replaced: pages from before may be wrong. */
+  readonly onReplaced?: (() => void) | undefined;
+}
 
 type GuardedSettings = Pick<DomainSettings, 'name' | 'engine' | 'patienceMs'>;
 
@@ -69,10 +72,10 @@ const PROBE = { intervalMs: 5_000, openIntervalMs: 200, timeoutMs: 2_000 };
 async function createGuardedEngine(
   { name, engine: settings, patienceMs }: GuardedSettings,
   domain: SearchDomain,
-  { fleetShare, forcedOpen }: EnginesPorts,
+  { fleetShare, forcedOpen, onReplaced }: EnginesPorts,
   { clock, random, observeEngine, observeGuard }: EnginesRuntime,
 ): Promise<GuardedEngine> {
-  const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine });
+  const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine, onReplaced });
   const guard = createGuard(
     {
       ...settings,
@@ -142,11 +145,13 @@ function endpointNames(settings: EngineSettings): readonly string[] {
   return settings.endpoints.map(({ host, port }) => `${host}:${port}`);
 }
 
+type AdaptersRuntime = Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'> & Pick<EnginesPorts, 'onReplaced'>;
+
 /** The bare engines, one per endpoint, in their order. @throws when an embedded index cannot be opened. */
 export async function createAdapters(
   settings: EngineSettings,
   domain: SearchDomain,
-  { clock, random, observe }: Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'>,
+  { clock, random, observe, onReplaced }: AdaptersRuntime,
 ): Promise<readonly Engine[]> {
   switch (settings.kind) {
     case 'sqlite': {
@@ -166,6 +171,7 @@ export async function createAdapters(
           clock,
           random,
           observe,
+          onReplaced,
         }),
       );
   }

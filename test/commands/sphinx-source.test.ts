@@ -38,3 +38,13 @@ test('domains of both servers are refused, because a configuration is for one se
   assert.match(called.err, /the engine of a is sphinx, of b manticore: name the domains of one of them/);
   assert.equal((await sourceOf({ a: 'sphinx', b: 'manticore' }, `b=${catalogue}`)).called.code, 0);
 });
+
+test('--realtime writes a real-time table and the statements that fill it', async () => {
+  const { called, configuration } = await sourceOf({ a: 'sphinx', b: 'sphinx' }, `a=${catalogue}`, '--realtime');
+  assert.equal(called.code, 0, called.err);
+  assert.match(configuration(), /^ {2}type = rt$/m);
+  assert.doesNotMatch(configuration(), /^(source|indexer)/m);
+  const statements = readFileSync(join(directory, 'out', 'a.sql'), 'utf8');
+  assert.match(statements, /^REPLACE INTO a \(id,title,.*\) VALUES \(1,'Кабель','',.*\);\n$/);
+  assert.match(called.out, /^searchd --config .*\ncat .*\*\.sql \| mysql --host 127\.0\.0\.1 --port 9306\n$/);
+});

@@ -6,6 +6,7 @@ import { buildIndex } from '../../src/engines/sqlite/build.ts';
 import { indexFileOf } from '../../src/engines/sqlite/schema.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { systemClock } from '../../src/runtime.ts';
+import { payloadsOf, reply, startFakeSearchd } from '../fakes/searchd.ts';
 import { pluck } from '../pluck.ts';
 import { LIMIT_MS, until } from '../until.ts';
 import { DOMAIN, temporaryDirectory, titled } from './sqlite/harness.ts';
@@ -113,4 +114,57 @@ test('an endpoint that comes back beside another one that stayed up begins no sl
   assert.deepEqual(pluck(guard.balancer.list(), 'breaker'), ['open', 'closed']);
   guard.balancer.reportProbe(0, true);
   assert.deepEqual([guard.revivals(), guard.limiter.max(), guard.troubled()], [1, 20, false]);
+});
+
+test('a probe that sees another index at an endpoint tells the owner of the engines', async (t) => {
+  let documents = 5;
+  const columns = ['name', 'value'];
+  const searchd = await startFakeSearchd({
+    answer: (sql) => {
+      const rows = sql.startsWith('DESCRIBE')
+        ? [['id', 'bigint']]
+        : [
+            ['index_type', 'disk'],
+            ['indexed_documents', `${documents}`],
+            ['total_found', '0'],
+          ];
+      // SHOW META follows each search of the health probe.
+      const sets = sql.startsWith('SELECT') ? sql.split('; ').map((one) => (one === 'SHOW META' ? rows : [])) : [rows];
+      return reply(...payloadsOf(sets.map((set) => ({ columns, rows: set }))));
+    },
+  });
+  t.after(searchd.stop);
+  const { host, port } = searchd;
+  const engine = {
+    kind: 'sphinx',
+    endpoints: [{ host, port }],
+    index: 'goods',
+    ranker: 'bm25',
+    connectTimeoutMs: 1000,
+    maxMatches: 1000,
+    snippetLength: 200,
+    ...LIMITS,
+  } as const;
+  let replaced = 0;
+  const onReplaced = (): void => {
+    replaced += 1;
+  };
+  const { engines, close } = await createEngines(
+    settingsOf(engine),
+    DOMAIN,
+    { ...ONE_PROCESS, onReplaced },
+    {
+      clock: systemClock,
+      random: Math.random,
+      observeEngine: () => {},
+      observeGuard: () => {},
+    },
+  );
+  t.after(close);
+  const probe = () => engines[0]?.probe(AbortSignal.timeout(LIMIT_MS));
+  await probe();
+  assert.equal(replaced, 0);
+  documents = 6;
+  await probe();
+  assert.equal(replaced, 1);
 });

@@ -4,9 +4,9 @@ import { characterOf, isNgram, MARKS } from '../analysis/words.ts';
 import { checkAttributeName, checkIndexName, codesOf, type Dialect } from './rows.ts';
 
 /** Attribute of every generated index that holds the document's own id: the engine's `idAttribute`. */
-const ID_ATTRIBUTE = 'doc_id';
+export const ID_ATTRIBUTE = 'doc_id';
 /** Field of every generated index with other spellings of a document's words: `wifi` for Wi-Fi, `128 гб` for 128ГБ. */
-const SPELLINGS_FIELD = 'spellings';
+export const SPELLINGS_FIELD = 'spellings';
 
 export interface ConfigurationOptions {
   readonly domains: readonly { readonly domain: SearchDomain; readonly index: string }[];
@@ -19,28 +19,36 @@ export interface ConfigurationOptions {
   };
   /** Path for indexer and searchd: they read `<directory>/<index>.tsv` and write `<directory>/data`. */
   readonly directory: string;
+  /** Real-time tables, which begin empty, instead of indexes that the indexer builds. */
+  readonly realtime?: boolean;
 }
 
 /** @throws when a name or a path is not allowed in the file. */
 export function sphinxConfiguration(options: ConfigurationOptions): string {
-  const { directory, domains, searchd } = options;
+  const { directory, domains, searchd, realtime = false } = options;
   // The path is also part of a shell command; `#` would begin a comment.
   if (!/^[\w./@+-]+$/.test(directory))
     throw new Error(`a path of letters, digits and ./@+-_ is needed, not ${directory}`);
   const names = domains.map(({ index }) => index);
   if (new Set(names).size < names.length) throw new Error(`two domains share an index: ${names.join(', ')}`);
+  const fill = `cat ${directory}/*.sql | mysql --host ${searchd.host} --port ${searchd.port}`;
   return [
-    `# Written by: serpcache sphinx-source --out ${directory}`,
+    `# Written by: serpcache sphinx-source ${realtime ? '--realtime ' : ''}--out ${directory}`,
     '# Change the domains in the configuration of serpcache and run it again, rather than edit this file.',
-    `# Build: indexer --config ${directory}/sphinx.conf --all    (with --rotate while searchd runs)`,
+    realtime
+      ? `# Fill: ${fill}    (while searchd runs; the statements replace documents of the same id)`
+      : `# Build: indexer --config ${directory}/sphinx.conf --all    (with --rotate while searchd runs)`,
     `# Serve: searchd --config ${directory}/sphinx.conf`,
     '',
-    ...domains.flatMap(({ domain, index }, at) => [
-      source(domain, index, directory),
-      at === 0 ? indexBlock(index, directory) : derivedBlock(index, names[0] ?? '', directory),
-    ]),
-    indexer(),
-    daemon(directory, searchd),
+    ...domains.flatMap(({ domain, index }, at) => {
+      // A derived table would have the columns of the first one too.
+      if (realtime) return [indexBlock(index, directory, ['type = rt'], realtimeLines(domain, index))];
+      const plain = ['type = plain', `source = ${index}`];
+      const block = at === 0 ? indexBlock(index, directory, plain) : derivedBlock(index, names[0] ?? '', directory);
+      return [source(domain, index, directory), block];
+    }),
+    ...(realtime ? [] : [indexer()]),
+    daemon(directory, searchd, realtime),
   ].join('\n');
 }
 
@@ -53,13 +61,31 @@ const TYPES: Readonly<Record<Attribute['type'], string>> = {
 };
 
 function attributeLines({ name, type, multiple }: Attribute): readonly string[] {
-  if (multiple !== true) return [`tsvpipe_attr_${TYPES[type]} = ${name}`];
+  if (multiple !== true) return [`attr_${TYPES[type]} = ${name}`];
   if (type === 'number') throw new Error(`attribute ${name}: searchd has no lists of fractions`);
-  if (type !== 'string') return [`tsvpipe_attr_multi_64 = ${name}`];
-  return [`tsvpipe_attr_string = ${name}`, `tsvpipe_attr_multi_64 = ${codesOf(name)}`];
+  if (type !== 'string') return [`attr_multi_64 = ${name}`];
+  return [`attr_string = ${name}`, `attr_multi_64 = ${codesOf(name)}`];
 }
 
 function source(domain: SearchDomain, index: string, directory: string): string {
+  return `source ${index}
+{
+  type = tsvpipe
+  tsvpipe_command = cat '${directory}/${index}.tsv'
+
+${columns(domain, index, 'tsvpipe')}}
+`;
+}
+
+function realtimeLines(domain: SearchDomain, index: string): string {
+  return `  # Documents in memory, at most; then they become a part on disk. Parts are searched one after another, and keep documents
+  # that were replaced or deleted, until OPTIMIZE INDEX ${index} has joined them: run it at night.
+  rt_mem_limit = 256M
+
+${columns(domain, index, 'rt')}`;
+}
+
+function columns(domain: SearchDomain, index: string, prefix: 'tsvpipe' | 'rt'): string {
   checkIndexName(index);
   for (const { name } of domain.attributes) {
     checkAttributeName(name);
@@ -67,35 +93,30 @@ function source(domain: SearchDomain, index: string, directory: string): string 
       throw new Error(`domain ${domain.name}: the index has an attribute ${name} of its own`);
     }
   }
-  return `source ${index}
-{
-  type = tsvpipe
-  tsvpipe_command = cat '${directory}/${index}.tsv'
-
-  # Searched and kept: pages show them and SNIPPET needs their text.
-  tsvpipe_field_string = title
-  tsvpipe_field_string = description
+  // A field of a real-time table keeps no text in 2.2.11: an attribute of the same name does.
+  const kept = (name: string): string =>
+    prefix === 'rt' ? `rt_field = ${name}\n  rt_attr_string = ${name}` : `tsvpipe_field_string = ${name}`;
+  return `  # Searched and kept: pages show them and SNIPPET needs their text.
+  ${kept('title')}
+  ${kept('description')}
   # Searched, not kept: other spellings of their words (wifi for Wi-Fi, 128 гб for 128ГБ), the id, and searched attributes.
-  tsvpipe_field = ${SPELLINGS_FIELD}
+  ${prefix}_field = ${SPELLINGS_FIELD}
 
   # A number that a document lacks is -2^62, a text that it lacks is empty.
 ${domain.attributes
   .flatMap(attributeLines)
-  .map((line) => `  ${line}\n`)
+  .map((line) => `  ${prefix}_${line}\n`)
   .join('')}
   # The document's own id. searchd's id is a 64-bit number, and not every id is one.
-  tsvpipe_attr_string = ${ID_ATTRIBUTE}
-}
+  ${prefix}_attr_string = ${ID_ATTRIBUTE}
 `;
 }
 
-function indexBlock(index: string, directory: string): string {
+function indexBlock(index: string, directory: string, kind: readonly string[], more = ''): string {
   return `index ${index}
 {
-  type = plain
-  source = ${index}
-  path = ${directory}/data/${index}
-
+${kind.map((line) => `  ${line}\n`).join('')}  path = ${directory}/data/${index}
+${more}
   # Keeps the words themselves, which word parts and suggestions need; crc only keeps hashes.
   dict = keywords
   # Word parts of 3 and more: with dict=keywords they cost a little disk and no memory.
@@ -152,15 +173,17 @@ function indexer(): string {
 /** The directive that bounds connections. Neither server knows the other's: Manticore ignores `max_children`. */
 const MAX_CONNECTIONS: Readonly<Record<Dialect, string>> = { sphinx: 'max_children', manticore: 'max_connections' };
 
-function daemon(directory: string, searchd: ConfigurationOptions['searchd']): string {
+function daemon(directory: string, searchd: ConfigurationOptions['searchd'], realtime: boolean): string {
+  const binlog = realtime
+    ? `# Changes, which a start after a crash makes again: it loses what is in memory.\n  binlog_path = ${directory}/data`
+    : '# No real-time indexes, so no binary log.\n  binlog_path =';
   return `searchd
 {
   # SphinxQL has no passwords, and ATTACH, TRUNCATE and SET GLOBAL work for everybody who can connect: never a public address.
   listen = ${searchd.host}:${searchd.port}:mysql41
   log = ${directory}/searchd.log
   pid_file = ${directory}/searchd.pid
-  # No real-time indexes, so no binary log.
-  binlog_path =
+  ${binlog}
 
   # Every connection counts, idle ones too: the pools of all serpcache processes together must stay below. This is no
   # admission control: past 4-8 searches at once searchd only gets slower, so serpcache's maxConcurrent is what limits.

@@ -12,6 +12,7 @@ import {
   type ResultSets,
 } from './connection.ts';
 import { isAgentFault } from './errors.ts';
+import { createRotationWatch } from './rotation.ts';
 import { createMarks, emptyPage, pageOf } from './rows.ts';
 import {
   createSphinxStatements,
@@ -28,6 +29,8 @@ export interface SphinxOptions extends Omit<StatementOptions, 'marks'>, Omit<Con
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe?: (event: SphinxEvent) => void;
+  /** A probe has seen that a plain index was replaced since the probe before. */
+  readonly onReplaced?: (() => void) | undefined;
 }
 
 /** Events of the adapter, for metrics, logs and tests. `target` is `host:port/index`. */
@@ -95,6 +98,8 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
 
   const probe = probeOf(options.domain);
   const probeText: MatchText = { match: probe.text, words: probe.text };
+  const { onReplaced } = options;
+  const readRotation = onReplaced === undefined ? undefined : createRotationWatch({ ...options, onReplaced });
 
   const search: Engine['search'] = async (request, signal, traceparent) => {
     if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');
@@ -114,6 +119,8 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
     probe: async (signal) => {
       if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');
       await ask({ request: probe, signal, hardDeadlineAtMs: clock.monotonicMs() + options.hardDeadlineMs }, probeText);
+      // The engine has answered. Figures that are refused or late are read by the next probe.
+      await readRotation?.((sql) => connections.ask(sql, signal)).catch(() => undefined);
     },
     close: async () => connections.close(),
     // Nothing cancels a query in searchd: it goes on after the client has disconnected.

@@ -2,6 +2,7 @@ import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts, Figure } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection.ts';
+import { plainFigures } from './rotation.ts';
 import { checkIndexName } from './rows.ts';
 
 interface SphinxProbeOptions extends Omit<ConnectionOptions, 'onClose'> {
@@ -194,9 +195,8 @@ function createIndexWatch(clock: Clock): (status: Figure<Fields>) => EngineFacts
   let changedMs: number | undefined;
   return (status) => {
     if ('skipped' in status) return status;
-    const { indexed_documents: documents, indexed_bytes: bytes } = status.known;
-    if (documents === undefined) return { skipped: 'the server does not tell the number of documents' };
-    const figures = `${documents} ${bytes}`;
+    const figures = plainFigures(status.known);
+    if (figures === undefined) return { skipped: 'the server does not tell the figures of a plain index' };
     const nowMs = clock.monotonicMs();
     const isSame = seen?.figures === figures;
     if (seen !== undefined && !isSame) changedMs = seen.lastMs;

@@ -20,10 +20,11 @@ import {
   type WordPart,
   withoutUmlauts,
 } from '../analysis/words.ts';
-import { type ConfigurationOptions, sphinxConfiguration } from './configuration.ts';
-import { codeOf, hash63, MISSING_BELOW, MISSING_NUMBER, withoutFloat32Noise } from './rows.ts';
+import { type ConfigurationOptions, ID_ATTRIBUTE, SPELLINGS_FIELD, sphinxConfiguration } from './configuration.ts';
+import { codeOf, codesOf, hash63, MISSING_BELOW, MISSING_NUMBER, withoutFloat32Noise } from './rows.ts';
+import { quote } from './statement.ts';
 
-export interface SphinxSourceOptions {
+export interface SphinxSourceOptions extends Pick<ConfigurationOptions, 'searchd' | 'realtime'> {
   /** Created when absent; files in it are overwritten. searchd's own files go here too. */
   readonly directory: string;
   readonly domains: readonly {
@@ -31,7 +32,6 @@ export interface SphinxSourceOptions {
     readonly index: string;
     readonly documents: Iterable<Document> | AsyncIterable<Document>;
   }[];
-  readonly searchd: ConfigurationOptions['searchd'];
   /** Called after every document. */
   readonly progress?: (domain: string, documents: number) => void;
 }
@@ -48,7 +48,8 @@ interface SphinxSource {
 }
 
 /**
- * Writes the indexer's input, one `<index>.tsv` per domain, and one `sphinx.conf`. Streams: memory holds the ids only.
+ * Writes one `sphinx.conf` and the documents of each domain: `<index>.tsv` for the indexer, or the statements `<index>.sql`
+ * for a real-time table. Streams: memory holds the ids only.
  * @throws when a domain has no documents, when a value does not fit its attribute (names the document), and when two ids
  * become the same number (names both).
  */
@@ -59,15 +60,19 @@ export async function writeSphinxSource(options: SphinxSourceOptions): Promise<S
   const domains: SphinxSource['domains'][number][] = [];
   for (const { domain, index, documents } of options.domains) {
     const report = (count: number): void => options.progress?.(domain.name, count);
-    domains.push(await writeRows(join(directory, `${index}.tsv`), domain, documents, report));
+    const [file, lineOf] = options.realtime
+      ? [`${index}.sql`, (document: Document) => `${replaceStatement(index, domain, [document])};\n`]
+      : [`${index}.tsv`, (document: Document) => indexerLine(document, domain)];
+    domains.push(await writeLines(join(directory, file), lineOf, domain, documents, report));
   }
   const configFile = join(directory, 'sphinx.conf');
   await writeFile(configFile, configuration);
   return { configFile, domains };
 }
 
-async function writeRows(
+async function writeLines(
   file: string,
+  lineOf: (document: Document) => string,
   domain: SearchDomain,
   documents: Iterable<Document> | AsyncIterable<Document>,
   report: (count: number) => void,
@@ -83,21 +88,12 @@ async function writeRows(
         throw new Error(`domain ${domain.name}: ids ${other} and ${document.id} share the number ${id}`);
       }
       ids.set(id, document.id);
-      const values = domain.attributes.flatMap((attribute) => {
-        const value = document.attributes[attribute.name];
-        if (attribute.type === 'number' && typeof value === 'number' && isRounded(value)) {
-          rounded[attribute.name] = (rounded[attribute.name] ?? 0) + 1;
-        }
-        return cellsOf(value, attribute, document.id);
-      });
-      const [title, description] = [cell(document.title), cell(document.description)];
-      // A document is also found by its id and by its searched attributes.
-      const others = cell(`${document.id} ${searchedText(document, domain)}`.trim());
-      const spellings = [others, spellingsField(`${title} ${description} ${others}`)]
-        .filter((text) => text !== '')
-        .join(' ');
-      const row = [String(id), title, description, spellings, ...values, cell(document.id)];
-      yield `${row.join('\t')}\n`;
+      for (const { name, type } of domain.attributes) {
+        const value = document.attributes[name];
+        const isOther = type === 'number' && typeof value === 'number' && isRounded(value);
+        if (isOther) rounded[name] = (rounded[name] ?? 0) + 1;
+      }
+      yield lineOf(document);
       report(ids.size);
     }
   }
@@ -105,6 +101,56 @@ async function writeRows(
   // For an empty file the indexer writes nothing, and searchd does not serve the index.
   if (ids.size === 0) throw new Error(`domain ${domain.name}: no documents`);
   return { domain: domain.name, documents: ids.size, rounded };
+}
+
+/**
+ * searchd tells the bytes of an index and no hash of it (`rotation.ts`). Spaces after the spellings, by a hash of the row, give
+ * an index of other documents another size, even where only prices differ: an index with one other document, in 63 of 64 cases.
+ */
+function indexerLine(document: Document, domain: SearchDomain): string {
+  const cells = rowOf(document, domain).map(({ text }) => text);
+  const spaces = ' '.repeat(Number(hash63(cells.join('\t')) % 64n));
+  return `${cells.with(3, `${cells[3]}${spaces}`).join('\t')}\n`;
+}
+
+/**
+ * One statement that adds documents to a real-time table of `sphinxConfiguration`, or replaces those of the same id. It must
+ * be shorter than searchd's `max_packet_size`.
+ * @throws when a value does not fit its attribute: names the document
+ */
+export function replaceStatement(index: string, domain: SearchDomain, documents: readonly Document[]): string {
+  const rows = documents.map((document) => rowOf(document, domain));
+  const names = rows[0]?.map(({ column }) => column) ?? [];
+  const values = rows.map((row) => `(${row.map(literalOf).join(',')})`);
+  return `REPLACE INTO ${index} (${names.join(',')}) VALUES ${values.join(',')}`;
+}
+
+interface Cell {
+  readonly column: string;
+  readonly text: string;
+  readonly is: 'text' | 'number' | 'list';
+}
+
+function literalOf({ text, is }: Cell): string {
+  if (is === 'text') return quote(text);
+  return is === 'list' ? `(${text})` : text;
+}
+
+function rowOf(document: Document, domain: SearchDomain): readonly Cell[] {
+  const [title, description] = [cell(document.title), cell(document.description)];
+  // A document is also found by its id and by its searched attributes.
+  const others = cell(`${document.id} ${searchedText(document, domain)}`.trim());
+  const spellings = [others, spellingsField(`${title} ${description} ${others}`)]
+    .filter((text) => text !== '')
+    .join(' ');
+  return [
+    { column: 'id', text: String(numericId(document.id)), is: 'number' },
+    { column: 'title', text: title, is: 'text' },
+    { column: 'description', text: description, is: 'text' },
+    { column: SPELLINGS_FIELD, text: spellings, is: 'text' },
+    ...domain.attributes.flatMap((one) => cellsOf(document.attributes[one.name], one, document.id)),
+    { column: ID_ATTRIBUTE, text: cell(document.id), is: 'text' },
+  ];
 }
 
 /**
@@ -126,11 +172,16 @@ function cell(text: string): string {
 }
 
 /** One cell, and for a list of texts a second one with their codes. */
-function cellsOf(value: AttributeValue | undefined, attribute: Attribute, id: string): readonly string[] {
-  if (attribute.multiple !== true) return [attributeText(value, attribute, id)];
+function cellsOf(value: AttributeValue | undefined, attribute: Attribute, id: string): readonly Cell[] {
+  const { name: column, type, multiple } = attribute;
+  const isText = type === 'string';
+  if (multiple !== true) return [{ column, text: attributeText(value, attribute, id), is: isText ? 'text' : 'number' }];
   const texts = [value ?? []].flat().map((item) => attributeText(item, attribute, id));
-  if (attribute.type !== 'string') return [texts.join(',')];
-  return texts.length === 0 ? ['', ''] : [JSON.stringify(texts), texts.map(codeOf).join(',')];
+  if (!isText) return [{ column, text: texts.join(','), is: 'list' }];
+  return [
+    { column, text: texts.length === 0 ? '' : JSON.stringify(texts), is: 'text' },
+    { column: codesOf(column), text: texts.map(codeOf).join(','), is: 'list' },
+  ];
 }
 
 function attributeText(value: AttributeValue | undefined, { name, type }: Attribute, id: string): string {

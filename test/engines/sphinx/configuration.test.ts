@@ -5,21 +5,30 @@ import { DEMO_DOMAINS } from '../../../src/catalogue/demo.ts';
 import { foldText } from '../../../src/engines/analysis/words.ts';
 import { charsetTable, sphinxConfiguration } from '../../../src/engines/sphinx/configuration.ts';
 
-const FILE = new URL('../../../deploy/sphinx/sphinx.conf', import.meta.url);
+const FOLDER = new URL('../../../deploy/sphinx/', import.meta.url);
 
-function configurationFor(dialect: 'sphinx' | 'manticore'): string {
+function configurationFor(dialect: 'sphinx' | 'manticore', realtime = false): string {
   return sphinxConfiguration({
-    domains: DEMO_DOMAINS.map((domain) => ({ domain: { ...domain, answerProfile: '' }, index: domain.name })),
+    realtime,
+    domains: DEMO_DOMAINS.slice(0, realtime ? 1 : undefined).map((domain) => ({
+      domain: { ...domain, answerProfile: '' },
+      index: domain.name,
+    })),
     searchd: { dialect, host: '127.0.0.1', port: 9306, maxConnections: 64 },
     directory: '/var/lib/searchd',
   });
 }
 
-it('deploy/sphinx/sphinx.conf is what sphinx-source writes for the demo domains', async () => {
-  const found = await readFile(FILE, 'utf8').catch(() => 'no such file');
-  const how = 'run serpcache sphinx-source --out /var/lib/searchd and copy its sphinx.conf';
-  assert.equal(found, configurationFor('sphinx'), how);
-});
+for (const [file, words] of [
+  ['sphinx.conf', '--out /var/lib/searchd'],
+  ['realtime.conf', '--realtime --out /var/lib/searchd goods=<its catalogue>'],
+] as const) {
+  it(`deploy/sphinx/${file} is what sphinx-source writes for the demo domains`, async () => {
+    const found = await readFile(new URL(file, FOLDER), 'utf8').catch(() => 'no such file');
+    const how = `run serpcache sphinx-source ${words} and copy its sphinx.conf`;
+    assert.equal(found, configurationFor('sphinx', file === 'realtime.conf'), how);
+  });
+}
 
 it('connections are bounded by the directive of the server', () => {
   assert.match(configurationFor('sphinx'), /^ {2}max_children = 64$/m);
