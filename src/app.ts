@@ -235,6 +235,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
     {
       fleetShare: fleet.share,
       forcedOpen: control.forcedOpen,
+      onReplaced: changes?.indexReplaced,
     },
     {
       clock,

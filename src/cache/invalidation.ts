@@ -8,7 +8,7 @@ import type { MissReason } from './events.ts';
 export interface EntryRules<Request = RuledRequest> {
   /** The generation of new entries. It is read when the engine call starts, so that a flush during the call holds. */
   readonly generation: () => number;
-  /** `outdated`: served as a stale entry is, even while it is fresh. */
+  /** `outdated`: served as a stale entry is, even while it is fresh. `changed`: served only when the engine fails. */
   readonly judge: (entry: Entry, name: RuledName<Request>) => EntryVerdict;
   /** The place of a new entry in the feed of changes, read with `generation`. Absent: the domain has no feed. */
   readonly birth?: () => FeedMark;
@@ -16,10 +16,10 @@ export interface EntryRules<Request = RuledRequest> {
   readonly hides: () => ((id: string) => boolean) | undefined;
 }
 
-export type EntryVerdict = 'whole' | 'outdated' | DeniedReason;
+export type EntryVerdict = 'whole' | 'outdated' | 'changed' | DeniedReason;
 
 /** Why an entry may not be served at all. */
-export type DeniedReason = Extract<MissReason, 'flushed' | 'suppressed' | 'deleted' | 'changed'>;
+export type DeniedReason = Extract<MissReason, 'flushed' | 'suppressed' | 'deleted'>;
 
 /**
  * Whether the rules of this process are up to date. `unheard`: the control store has not answered yet with a document

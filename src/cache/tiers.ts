@@ -16,7 +16,13 @@ interface CacheName<Request> extends RuledName<Request> {
 
 /** The result of a lookup in one tier. An expired entry is a miss with the reason `expired`. */
 export type Lookup =
-  | { readonly kind: 'found'; readonly entry: Entry; readonly freshness: Exclude<Freshness, 'expired'> }
+  | {
+      readonly kind: 'found';
+      readonly entry: Entry;
+      readonly freshness: Exclude<Freshness, 'expired'>;
+      /** Why it is served only when the engine fails; without it, because of its age. */
+      readonly reason?: MissReason;
+    }
   | {
       readonly kind: 'missed';
       readonly reason: MissReason;
@@ -51,6 +57,7 @@ export function createTiers<Request>(options: TiersOptions<Request>) {
     if (isDenied(verdict)) return { kind: 'missed', reason: verdict };
     const age = freshnessOf(entry, clock.monotonicMs());
     if (age === 'expired') return { kind: 'missed', reason: 'expired' };
+    if (verdict === 'changed') return { kind: 'found', entry, freshness: 'stale-if-error', reason: verdict };
     return { kind: 'found', entry, freshness: age === 'fresh' && verdict === 'outdated' ? 'stale' : age };
   };
 
@@ -253,7 +260,7 @@ export function ownBytes(value: Buffer): Buffer {
 
 /** May not be served at all. */
 export function isDenied(verdict: EntryVerdict): verdict is DeniedReason {
-  return verdict !== 'whole' && verdict !== 'outdated';
+  return verdict === 'flushed' || verdict === 'suppressed' || verdict === 'deleted';
 }
 
 /** One call per key in this process, as in golang/groupcache: a caller that comes while it runs gets its result, or its error. */

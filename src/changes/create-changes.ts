@@ -3,6 +3,7 @@ import { fingerprint } from '../cache/codec.ts';
 import type { Entry, FeedMark } from '../cache/entry.ts';
 import type { EntryRules, EntryVerdict, RuledName } from '../cache/invalidation.ts';
 import type { Signing } from '../cache/signing.ts';
+import { isDenied } from '../cache/tiers.ts';
 import { OperationError } from '../control/operation-error.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SearchDomain, SearchRequest } from '../search/domain.ts';
@@ -175,7 +176,7 @@ export function createChanges(options: ChangesOptions) {
       },
       judge: (entry, name) => {
         const verdict = own.judge(entry, name);
-        if (verdict !== 'whole' && verdict !== 'outdated') return verdict;
+        if (isDenied(verdict)) return verdict;
         const changed = verdictOf(entry, name);
         return changed === 'whole' ? verdict : changed;
       },

@@ -41,6 +41,8 @@ function resolveSigning({ key, previousKey, acceptUnsigned }: Config['signing'])
 }
 
 const DEFAULT_PATIENCE_MS = 2000;
+/** With a feed, pages are right within a second also where a browser keeps them. */
+const CLIENT_MAX_AGE_MS = { withFeed: 1000, without: 30_000 };
 
 /** Values outside a domain's section on which its settings depend. */
 interface DomainSurroundings {
@@ -67,6 +69,11 @@ function resolveDomain(
       name: candidate,
       settings: resolveConnected(store, tlsOf('candidates', candidate)),
     })),
+    freshness: {
+      ...domain.freshness,
+      clientMaxAgeMs:
+        domain.freshness.clientMaxAgeMs ?? CLIENT_MAX_AGE_MS[domain.changes === undefined ? 'without' : 'withFeed'],
+    },
     engine: resolveEngine(name, domain.engine, tlsOf('engine'), cwd),
     patienceMs: domain.patienceMs ?? Math.max(DEFAULT_PATIENCE_MS, domain.engine.deadlineMs),
     lifeboat: lifeboat && { ...lifeboat, directory: resolvePath(cwd, lifeboat.directory) },

@@ -117,9 +117,11 @@ const freshness = Type.Object(
       min: 0,
       max: HOUR,
     }),
-    clientMaxAge: duration(
-      'Upper bound of `max-age` − `Age`, `stale-while-revalidate` and `stale-if-error` in answers: it bounds how long caches downstream keep a purged page.',
-      { default: '30s', min: 0, max: DAY },
+    clientMaxAge: optional(
+      duration(
+        'Upper bound of `max-age` − `Age`, `stale-while-revalidate` and `stale-if-error` in answers: it bounds how long caches downstream keep a purged page.',
+        { min: 0, max: DAY, words: '30s, with `changes` 1s' },
+      ),
     ),
     jitter: fraction(
       'The fresh time of each page is varied at random by ± this share, so that pages stored together do not expire together.',

@@ -48,12 +48,13 @@ export type SamplerName = RootSampler | `parentbased_${RootSampler}`;
 
 export type LogLevel = Config['log']['level'];
 
-type OwnOfDomain = 'attributes' | 'context' | 'memory' | 'store' | 'candidates' | 'engine' | 'patienceMs';
+type OwnOfDomain = 'attributes' | 'context' | 'freshness' | 'memory' | 'store' | 'candidates' | 'engine' | 'patienceMs';
 
 export interface DomainSettings extends Omit<DomainConfig, OwnOfDomain> {
   readonly name: string;
   readonly attributes: readonly Attribute[];
   readonly context: readonly ContextParameter[];
+  readonly freshness: Required<DomainConfig['freshness']>;
   readonly memory: Required<DomainConfig['memory']>;
   readonly store: StoreSettings;
   /** Stores that a cut-over may move to. Empty without a store. */

@@ -91,7 +91,8 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
   const nowMs = clock.monotonicMs();
   const verdict = rules.judge(entry, name);
   const freshness = freshnessOf(entry, nowMs);
-  const age = freshness === 'stale-if-error' ? 'failing' : freshness;
+  const isFailing = freshness === 'stale-if-error' || (verdict === 'changed' && freshness !== 'expired');
+  const age = isFailing ? 'failing' : freshness;
   return {
     state: isDenied(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,

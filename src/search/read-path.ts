@@ -312,7 +312,6 @@ function whyForwarded(lookup: Lookup): Forward['why'] {
     case 'flushed':
     case 'suppressed':
     case 'deleted':
-    case 'changed':
       return 'stale';
     default:
       return 'uri-miss';
@@ -329,7 +328,7 @@ export function missReason({ l1, l2 }: Lookups, wasNotStorable: boolean): MissRe
   return known === 'unseen' && wasNotStorable ? 'not-storable' : known;
 }
 
-/** An entry that may only be served when the engine fails counts as expired. */
+/** An entry that may only be served when the engine fails counts as expired, or as changed. */
 function reasonIn(lookup: Lookup): MissReason {
-  return lookup.kind === 'missed' ? lookup.reason : 'expired';
+  return lookup.reason ?? 'expired';
 }

@@ -16,7 +16,7 @@ const why = (lookup: Lookup): string => {
 };
 
 test('a tier with an entry that it may not serve reports stale, a tier without an entry reports uri-miss', () => {
-  const stale: readonly MissReason[] = ['expired', 'flushed', 'suppressed'];
+  const stale: readonly MissReason[] = ['expired', 'flushed', 'suppressed', 'deleted'];
   for (const reason of MISS_REASONS) {
     const expected = reason === 'bypass' ? 'bypass' : stale.includes(reason) ? 'stale' : 'uri-miss';
     assert.equal(why(missed(reason)), expected, reason);
