@@ -32,7 +32,7 @@ const FAULT_MS = 10_000;
  * the most popular first.
  */
 async function provoked(
-  { stack: _, fleet, searches, indexer }: FaultParts,
+  { fleet, searches, indexer }: FaultParts,
   fault: {
     readonly name: string;
     readonly at: number;
@@ -102,5 +102,23 @@ export function stopped(parts: FaultParts, at: number): Promise<FaultFigure> {
     at,
     begin: () => process.kill(pid, 'SIGSTOP'),
     end: async () => process.kill(pid, 'SIGCONT'),
+  });
+}
+
+/** The replica is cut off, and what it has not read is trimmed from the stream, or the stream is deleted, before it reads again. */
+export function feedCutShort(parts: FaultParts, at: number, how: 'trimmed' | 'deleted'): Promise<FaultFigure> {
+  const { control, proxies, streamName } = parts.stack;
+  return provoked(parts, {
+    name: `cut off, and the stream ${how}`,
+    at,
+    begin: () => proxies[at]?.pause(),
+    end: async () => {
+      await (how === 'trimmed'
+        ? control.command('XTRIM', streamName, 'MAXLEN', 1)
+        : control.command('DEL', streamName));
+      proxies[at]?.resume();
+    },
+    answersMeanwhile: true,
+    graceMs: GRACE_MS,
   });
 }

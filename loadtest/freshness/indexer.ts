@@ -84,8 +84,14 @@ export function createIndexer({ documents, writer, send, seed }: IndexerOptions)
       return { price: repriced, sale: sold, arrival: arrived }[kind]();
     });
 
-  /** Writes changes to the engine, then sends them. */
-  const carryOut = async (changes: readonly Change[]): Promise<void> => {
+  let carrying: Promise<unknown> = Promise.resolve();
+  /** One call after another: draws changes, writes them to the engine, and then sends them. */
+  const carryOut = (drawn: () => readonly Change[]): Promise<number> => {
+    const carried = carrying.then(() => carryOutNow(drawn()));
+    carrying = carried.catch(() => undefined);
+    return carried;
+  };
+  const carryOutNow = async (changes: readonly Change[]): Promise<number> => {
     const deleted = changes.filter(({ op }) => op === 'delete').map(({ id }) => id);
     const gone = new Set(deleted);
     const replaced = new Set(changes.flatMap(({ id, op }) => (op === 'upsert' && !gone.has(id) ? [id] : [])));
@@ -94,18 +100,19 @@ export function createIndexer({ documents, writer, send, seed }: IndexerOptions)
     await send(changes);
     const endMs = performance.now();
     for (const { id, op } of changes) last.set(id, { op, endMs });
+    return changes.length;
   };
 
   return {
     counts,
     lastOf: (id: string): DoneChange | undefined => last.get(id),
-    /** Documents of these ids that are still for sale are sold. */
-    sell: async (wanted: ReadonlySet<string>): Promise<number> => {
-      const changes = [...wanted].filter((id) => places.has(id)).map((id) => sold(id));
-      counts.sale += changes.length;
-      await carryOut(changes);
-      return changes.length;
-    },
+    /** Sells the documents of these ids that are still for sale. @returns their number */
+    sell: (wanted: ReadonlySet<string>): Promise<number> =>
+      carryOut(() => {
+        const changes = [...wanted].filter((id) => places.has(id)).map((id) => sold(id));
+        counts.sale += changes.length;
+        return changes;
+      }),
     /** Changes at a rate until the signal aborts. @returns changes per second that were carried out, and the longest call in ms */
     run: async (perSecond: number, seconds: number, signal: AbortSignal) => {
       const startedMs = performance.now();
@@ -114,7 +121,7 @@ export function createIndexer({ documents, writer, send, seed }: IndexerOptions)
         const beganMs = performance.now();
         const due = Math.floor(((beganMs - startedMs) / 1000) * perSecond) - done;
         const count = Math.min(due, Math.ceil((2 * perSecond) / BATCHES_PER_SECOND));
-        if (count > 0) await carryOut(draw(count));
+        if (count > 0) await carryOut(() => draw(count));
         done += Math.max(0, count);
         longestMs = Math.max(longestMs, performance.now() - beganMs);
         const restMs = 1000 / BATCHES_PER_SECOND - (performance.now() - beganMs);

@@ -56,7 +56,7 @@ interface LoadOptions {
 }
 
 /** Searches at a rate in turn to the replicas, each answer looked at, and one in twenty compared with the engine. */
-export async function runLoad(options: LoadOptions): Promise<Tally & { readonly lagMs: number }> {
+export function startLoad(options: LoadOptions) {
   const { targets, searches, engine, indexer, perSecond, seconds, signal } = options;
   const tally = createTally();
   const clients = createClients(targets);
@@ -128,10 +128,17 @@ export async function runLoad(options: LoadOptions): Promise<Tally & { readonly 
     maxInFlight: 256,
   });
   signal.addEventListener('abort', loop.stop, { once: true });
-  await loop.ended;
-  signal.removeEventListener('abort', loop.stop);
-  clients.close();
-  return { ...tally, lagMs: Math.max(0, ...loop.lagMs()) };
+  const ended = loop.ended.finally(() => {
+    signal.removeEventListener('abort', loop.stop);
+    clients.close();
+  });
+  return {
+    /** Counted until now. */
+    tally: tally as Readonly<Tally>,
+    /** The largest lateness of the generator among the latest requests. */
+    lagMs: () => Math.max(0, ...loop.lagMs()),
+    ended,
+  };
 }
 
 /** Asks each search once of one replica. */

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change } from '../../src/changes/change.ts';
 import { createRandom } from '../random.ts';
 import { processFile, residentBytesIn } from '../stack/processors.ts';
-import { runLoad } from './load.ts';
+import { startLoad } from './load.ts';
 import type { Fleet } from './phase.ts';
 import type { Searches } from './searches.ts';
 import type { FreshnessStack } from './stack.ts';
@@ -58,7 +58,7 @@ export async function measureMemory(options: {
   if (replica === undefined) throw new Error('a fleet without replicas');
   const ending = new AbortController();
   const limit = AbortSignal.timeout(limitSeconds * 1000);
-  const load = runLoad({
+  const load = startLoad({
     targets: fleet.targets,
     searches,
     engine: stack.engine,
@@ -79,7 +79,7 @@ export async function measureMemory(options: {
   const changes = await work(limit);
   const seconds = (performance.now() - startedMs) / 1000;
   ending.abort();
-  await Promise.all([load, watching]);
+  await Promise.all([load.ended, watching]);
   const pauses = gcPausesIn(readFileSync(replica.logFile, 'utf8').slice(logBefore));
   return {
     changes,

@@ -1,6 +1,6 @@
 import { engineCallsOf, parseMetrics, type Series } from '../k6/kit/metrics-text.ts';
 import type { Indexer } from './indexer.ts';
-import { askAll, runLoad, type Target } from './load.ts';
+import { askAll, startLoad, type Target } from './load.ts';
 import type { Searches } from './searches.ts';
 import { type FreshnessStack, REPLICAS, type Replica, type Variant } from './stack.ts';
 
@@ -53,7 +53,7 @@ export async function runPhase(options: PhaseOptions) {
   const { stack, fleet, searches, indexer, searchesPerSecond, changesPerSecond, seconds, signal } = options;
   const salesBefore = indexer.counts.sale;
   const before = await fleet.pages();
-  const load = runLoad({
+  const load = startLoad({
     targets: fleet.targets,
     searches,
     engine: stack.engine,
@@ -62,7 +62,7 @@ export async function runPhase(options: PhaseOptions) {
     seconds,
     signal,
   });
-  const [tally, changes] = await Promise.all([load, indexer.run(changesPerSecond, seconds, signal)]);
+  const [changes] = await Promise.all([indexer.run(changesPerSecond, seconds, signal), load.ended]);
   const after = await fleet.pages();
   const grown = (of: (page: string) => number): number =>
     after.reduce((sum, page, at) => sum + of(page) - of(before[at] ?? ''), 0);
@@ -71,7 +71,8 @@ export async function runPhase(options: PhaseOptions) {
       parseMetrics(page).reduce((sum, one) => sum + (one.name === name && isCounted(one) ? one.value : 0), 0),
     );
   return {
-    ...tally,
+    ...load.tally,
+    lagMs: load.lagMs(),
     changesPerSecond: changes.perSecond,
     longestChangeMs: changes.longestMs,
     sales: indexer.counts.sale - salesBefore,
