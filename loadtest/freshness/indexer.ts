@@ -103,8 +103,12 @@ export function createIndexer({ documents, writer, send, seed }: IndexerOptions)
     return changes.length;
   };
 
+  /** Carries out changes of random documents. @returns their number */
+  const change = (count: number): Promise<number> => carryOut(() => draw(count));
+
   return {
     counts,
+    change,
     lastOf: (id: string): DoneChange | undefined => last.get(id),
     /** Sells the documents of these ids that are still for sale. @returns their number */
     sell: (wanted: ReadonlySet<string>): Promise<number> =>
@@ -121,7 +125,7 @@ export function createIndexer({ documents, writer, send, seed }: IndexerOptions)
         const beganMs = performance.now();
         const due = Math.floor(((beganMs - startedMs) / 1000) * perSecond) - done;
         const count = Math.min(due, Math.ceil((2 * perSecond) / BATCHES_PER_SECOND));
-        if (count > 0) await carryOut(() => draw(count));
+        if (count > 0) await change(count);
         done += Math.max(0, count);
         longestMs = Math.max(longestMs, performance.now() - beganMs);
         const restMs = 1000 / BATCHES_PER_SECOND - (performance.now() - beganMs);

@@ -40,6 +40,20 @@ const SCENARIOS: Scenarios<Rehearsal> = {
   control: { title: 'the control store starts again', run: controlStarted },
 };
 
+/** Counts every answer, those between the scenarios included. */
+const WHOLE: Scenario<Rehearsal> = {
+  title: 'the whole rehearsal',
+  run: async ({ load: { tally }, indexer }) => [
+    ['searches unanswered', `${tally.errors} of ${tally.answers}`, '0', tally.errors === 0],
+    [
+      `deleted documents shown late, of ${indexer.counts.sale}`,
+      String(tally.deletedShown),
+      '0',
+      tally.deletedShown === 0,
+    ],
+  ],
+};
+
 const PROGRAM: Program = {
   command: 'npm run freshness:rehearsal --',
   usage: '[options]',
@@ -153,20 +167,6 @@ async function recoveryFigure({ fleet }: Rehearsal): Promise<Figure> {
 function deletedFigure(count: number): Figure {
   return ['deleted documents shown more than 1 s after the call', String(count), '0', count === 0];
 }
-
-/** Counts every answer, those between the scenarios included. */
-const WHOLE: Scenario<Rehearsal> = {
-  title: 'the whole rehearsal',
-  run: async ({ load: { tally }, indexer }) => [
-    ['searches unanswered', `${tally.errors} of ${tally.answers}`, '0', tally.errors === 0],
-    [
-      `deleted documents shown late, of ${indexer.counts.sale}`,
-      String(tally.deletedShown),
-      '0',
-      tally.deletedShown === 0,
-    ],
-  ],
-};
 
 async function changesOf({ pages }: Rehearsal['fleet']): Promise<readonly number[]> {
   return (await pages()).map((page) =>
