@@ -11,9 +11,8 @@ import { createEngines, searchDomainOf } from './engines/create-engines.ts';
 import { openEngineProbes } from './engines/engine-probes.ts';
 import { createAdminServer } from './http/admin/admin-server.ts';
 import { createPublicServer } from './http/search-api/public-server.ts';
-import { shareEvents } from './metrics/counters.ts';
 import { createEventLog, LOGGED_KINDS } from './metrics/event-log.ts';
-import type { Observers } from './metrics/events.ts';
+import { type Observers, shareEvents } from './metrics/events.ts';
 import type { ServiceLog } from './metrics/logger.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createAudit } from './operations/audit/audit.ts';
@@ -282,6 +281,7 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
       settings: own,
       control,
       changes,
+      update: engine.engines[0]?.update,
       memory,
       meter,
       popularity,
@@ -295,16 +295,10 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
       warm: { prepare: texts.parse, warm: search.warm, spare: search.spare },
     },
     /** Until every store node is connected and the fleet counted, or `timeoutMs` have passed: a store may be away. */
-    connected: (timeoutMs: number) =>
-      waitFor(
-        () =>
-          fleet.counted() &&
-          control.hasSynced() &&
-          changes?.hasSynced() !== false &&
-          nodes().every((node) => node.connected),
-        timeoutMs,
-        clock,
-      ),
+    connected: (timeoutMs: number) => {
+      const hasRead = () => fleet.counted() && control.hasSynced() && changes?.hasSynced() !== false;
+      return waitFor(() => hasRead() && nodes().every((node) => node.connected), timeoutMs, clock);
+    },
     close: async (): Promise<void> => {
       search.close();
       changes?.close();

@@ -18,7 +18,7 @@ const src = join(root, 'src');
 
 /** They connect the rooms, and no room imports them; together they stay short. */
 const ROOTS = ['main.ts', 'cli.ts', 'app.ts'];
-const MAX_ROOT_LINES = 400;
+const MAX_ROOT_LINES = 420;
 /** A chapter is comfortable at 80 to 300 lines. */
 const MAX_LINES = 400;
 const SHORT_LINES = 60;

@@ -1,5 +1,5 @@
 import type { Dashboard, Row } from './dashboard.ts';
-import { NAMED_DOMAIN, ofDomain, ofRule, orNone, rate, ratio, sum } from './promql.ts';
+import { NAMED_DOMAIN, ofDomain, ofRule, orNone, quantile, rate, ratio, sum } from './promql.ts';
 import { PIPELINES, STORE } from './stores.ts';
 
 const SEARCHES = ofDomain('serpcache_requests_total', NAMED_DOMAIN, 'outcome!~"rejected|aborted"');
@@ -51,7 +51,7 @@ const HITS: Row = {
       kind: 'stack',
       title: 'Misses by reason',
       description:
-        'The first reason that applied. unseen: a new query. expired: too old. flushed, suppressed: an operator or a drill. node-open and store-…: the store failed. corrupt, incompatible: another version or a damaged entry.',
+        'The first reason that applied. unseen: a new query. expired: too old. flushed, suppressed: an operator or a drill. deleted, changed: the feed of changes. node-open and store-…: the store failed. corrupt, incompatible: another version or a damaged entry.',
       unit: 'reqps',
       width: 24,
       min: 0,
@@ -104,6 +104,67 @@ const L1: Row = {
         },
       ],
       alerts: ['SerpcacheEvictionStorm'],
+    },
+  ],
+};
+
+const dayOf = (metric: string): string => sum('domain', `increase(${ofDomain(metric)}[1d])`);
+const [AUDITED, STALE] = [dayOf('serpcache_audited_answers_total'), dayOf('serpcache_stale_answers_total')];
+/** A bound of Wilson's interval of 95 %, in stale answers per million: the form of 1.96² = 3.84. */
+const wilson = (sign: '+' | '-'): string =>
+  `1e6 * (${STALE} + 1.92 ${sign} 1.96 * sqrt(${STALE} * (1 - ${STALE} / ${AUDITED}) + 0.96)) / (${AUDITED} + 3.84)`;
+
+const FEED: Row = {
+  title: 'Freshness: the feed of changes',
+  panels: [
+    {
+      kind: 'lines',
+      title: 'Stale answers per million',
+      description:
+        'Hits that the engine would have answered otherwise, as the audit found in the last day, with the interval that has the true figure with 95 % confidence. A gap: nothing was audited, because the domain has no feed or few hits.',
+      unit: 'short',
+      width: 8,
+      min: 0,
+      queries: [
+        { expression: `1e6 * ${STALE} / ${AUDITED}`, legend: '{{domain}}' },
+        { expression: wilson('-'), legend: '{{domain}} from' },
+        { expression: wilson('+'), legend: '{{domain}} to' },
+      ],
+      alerts: ['SerpcacheStaleAnswers'],
+    },
+    {
+      kind: 'lines',
+      title: 'Changes, and pages refreshed by them',
+      description:
+        'Changes of documents in force per second and process, and pages that they made stale, by reason. unknown: the feed has a gap, or its memory is too small.',
+      unit: 'ops',
+      width: 8,
+      min: 0,
+      queries: [
+        {
+          expression: orNone(`avg by (domain) (${rate(ofDomain('serpcache_changes_total'))})`),
+          legend: '{{domain}} changes',
+        },
+        {
+          expression: orNone(sum('domain, reason', rate(ofDomain('serpcache_pages_changed_total')))),
+          legend: '{{domain}} {{reason}}',
+        },
+      ],
+    },
+    {
+      kind: 'lines',
+      title: 'Lag of the feed, p99',
+      description:
+        'Time from adding a change to the stream until it is in force in a process. Above a second: the stream or the processes are late.',
+      unit: 's',
+      width: 8,
+      min: 0,
+      queries: [
+        {
+          expression: orNone(quantile(0.99, 'domain', ofDomain('serpcache_changes_lag_seconds_bucket'))),
+          legend: '{{domain}}',
+        },
+      ],
     },
   ],
 };
@@ -163,5 +224,5 @@ export const CACHES: Dashboard = {
   title: 'Caches and stores',
   description: 'What L1 and L2 answer, why searches miss, and how the stores behave.',
   hasDomains: true,
-  rows: [HITS, L1, STORE, PIPELINES, FILLING],
+  rows: [HITS, FEED, L1, STORE, PIPELINES, FILLING],
 };

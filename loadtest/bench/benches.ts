@@ -3,6 +3,7 @@ import type { Peer } from '../labs/peers/peer.ts';
 import { varnish } from '../labs/peers/varnish.ts';
 import { PROXY_HEADS } from '../traffic/proxy-heads.ts';
 import { createZipf } from '../traffic/zipf.ts';
+import { changingPages, QUIET } from './changes.ts';
 import type { Load } from './load.ts';
 import type { Expected, Started, Subject } from './measure.ts';
 import { fetchPage, fillDocument, fillStore, type Page, pageOfSize, preparedBy } from './pages.ts';
@@ -141,6 +142,14 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     title: 'L1 hit, following a full control document',
     baseline: 'serpcache, without a document',
     prepare: async () => following,
+  },
+  changes: {
+    ...L1_HIT,
+    title: 'L1 hit of 2,000 URLs, following 1,000 changes a second',
+    baseline: QUIET,
+    // At most 1.05 times the processor time, with that of the changes themselves.
+    goals: [{ against: QUIET, goal: 1 / 1.05 }],
+    prepare: changingPages,
   },
   page: {
     ...L1_HIT,

@@ -190,13 +190,14 @@ async function measureStarts(
 }
 
 /** `0.713 (38,211/s); net probe 1.72, …; 100 % were hit-l1`, each relative to the baseline. */
-function startText({ baseline, outcome }: Bench, { perCpu, share }: StartMeasured): string {
+function startText({ baseline, outcome }: Bench, { perCpu, share, note }: StartMeasured): string {
   const ratioTo = (name: string): number => (perCpu[name] ?? 0) / (perCpu[baseline] ?? 0);
   const others = Object.keys(perCpu).filter((name) => name !== SERPCACHE && name !== baseline);
   return [
     `${ratioTo(SERPCACHE).toFixed(3)} (${perCpu[SERPCACHE]} : ${perCpu[baseline]})`,
     ...others.map((name) => `${name} ${ratioTo(name).toFixed(2)}`),
     `${percentText(share)} were ${outcome}`,
+    ...(note === undefined ? [] : [note]),
   ].join('; ');
 }
 

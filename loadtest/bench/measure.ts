@@ -20,6 +20,8 @@ export interface Subject {
 export interface Started {
   readonly service: Service;
   readonly subjects: readonly Subject[];
+  /** A figure beside the ratios, printed with each start. */
+  readonly note?: string;
 }
 
 export interface Expected {
@@ -44,7 +46,7 @@ export const MEASURED_SECONDS = ROUND_SECONDS * ROUNDS;
 export type StartMeasured = Awaited<ReturnType<typeof measureStart>>;
 
 /** @throws when a request failed, or when the share of the expected outcome is too low. */
-export async function measureStart(expected: Expected, { service, subjects }: Started, generator: Generator) {
+export async function measureStart(expected: Expected, { service, subjects, note }: Started, generator: Generator) {
   await warmUp(subjects, generator);
   const before = await outcomes(service, expected.outcome);
   const measured = await inTurns(subjects, ROUNDS, async ({ server, load }) => {
@@ -70,6 +72,7 @@ export async function measureStart(expected: Expected, { service, subjects }: St
     perCpu: Object.fromEntries(rates) as Readonly<Record<string, number>>,
     /** The share of the searches of the service that had the outcome of the bench. */
     share,
+    note,
   };
 }
 

@@ -143,6 +143,8 @@ export function createProcesses(folder: string, cores: BenchCores, isDebugged = 
       await pin([nodes[0].pid()], `${cores.client}`);
       return nodes[0];
     },
+    /** Called before the processes end. */
+    defer: (end: () => Promise<void>): void => cleanUp.defer(end),
     [Symbol.asyncDispose]: () => cleanUp.disposeAsync(),
   };
 }

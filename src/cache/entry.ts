@@ -38,7 +38,7 @@ export interface FeedMark {
   judged: number;
   /** The first change that made the page stale, or the deletion of a document on it. */
   change: PageChange | undefined;
-  /** What the page's search asks for, once it was compiled. */
+  /** The interest of the page's search, once it was compiled. */
   interest: Interest | undefined;
 }
 
@@ -48,9 +48,9 @@ export interface FeedMark {
  */
 export interface PageChange {
   readonly kind: 'deleted' | 'changed' | 'entered' | 'unknown';
-  /** Of the document's id. */
+  /** Fingerprint of the document's id. */
   readonly fingerprint?: number;
-  /** Of the change, in the feed. */
+  /** Position of the change in the feed. */
   readonly position?: number;
 }
 

@@ -12,6 +12,8 @@ export interface EntryRules<Request = RuledRequest> {
   readonly judge: (entry: Entry, name: RuledName<Request>) => EntryVerdict;
   /** The place of a new entry in the feed of changes, read with `generation`. Absent: the domain has no feed. */
   readonly birth?: () => FeedMark;
+  /** Seconds since a change, by its position in the feed. Absent: the domain has no feed. */
+  readonly secondsSince?: (position: number) => number;
   /** Whether a document must not be shown. Undefined while there are no such documents. */
   readonly hides: () => ((id: string) => boolean) | undefined;
 }

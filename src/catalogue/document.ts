@@ -78,10 +78,7 @@ export function createDocuments(attributes: readonly Attribute[], { raw, onNote 
   };
 
   return (row: Readonly<Record<string, unknown>>): Document => {
-    const id = requiredText('id', row['id']);
-    if (!isDocumentId(id)) {
-      throw new RowFault(`${Buffer.byteLength(id)} bytes long; allowed: at most ${MAX_ID_BYTES}, in UTF-8`, 'id');
-    }
+    const id = documentId(row['id']);
     const title = oneLine(plain('title', requiredText('title', row['title']))).trim();
     if (title === '') throw new RowFault('empty without its HTML; allowed: a text', 'title');
     const description = isNoValue(row['description']) ? '' : row['description'];
@@ -126,6 +123,13 @@ function listOf<Value extends string | number>(
   }
   if (values.size <= MAX_LIST_VALUES) return [...values.values()];
   throw new RowFault(`${values.size} different values; allowed: at most ${MAX_LIST_VALUES}`, name);
+}
+
+/** @throws RowFault */
+export function documentId(value: unknown): string {
+  const id = requiredText('id', value);
+  if (isDocumentId(id)) return id;
+  throw new RowFault(`${Buffer.byteLength(id)} bytes long; allowed: at most ${MAX_ID_BYTES}, in UTF-8`, 'id');
 }
 
 function requiredText(field: string, value: unknown): string {

@@ -1,10 +1,10 @@
 import type { Attribute, Document } from '../search/domain.ts';
 import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
-import { createDocuments } from './document.ts';
+import { createDocuments, documentId } from './document.ts';
 import { fileLines, objectsOf, openCatalogueFile, peeked, utf8Text } from './file.ts';
 import { PRESETS, type PresetName, presetOf, products } from './presets.ts';
-import { CatalogueError, faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
+import { CatalogueError, faultyRow, isNoValue, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 import { xmlRows } from './xml.ts';
 
 /** How a file is to be read, where it does not tell itself. */
@@ -52,7 +52,58 @@ const MAX_LINE_BYTES = 1024 * 1024;
  * not detected here: that would hold all ids in memory, and the index detects them.
  * @throws CatalogueError with file, line, field, the fault and what is allowed; the signal's reason when aborted.
  */
-export async function* readCatalogue(file: string, options: ReadOptions): AsyncGenerator<Document, void, undefined> {
+export function readCatalogue(file: string, options: ReadOptions): AsyncGenerator<Document, void, undefined> {
+  return readDocuments(file, options, (row, documentOf) => documentOf(row));
+}
+
+/** A document to add or replace; without it, one to delete. */
+export interface CatalogueChange {
+  readonly id: string;
+  readonly document?: Document;
+}
+
+/**
+ * Streams changes of a catalogue, as `readCatalogue`: a row whose column `op` is `delete` needs only its id. An attribute of
+ * that name is no such column.
+ */
+export function readChanges(file: string, options: ReadOptions): AsyncGenerator<CatalogueChange, void, undefined> {
+  return readDocuments(file, options, changeTaker(options.attributes));
+}
+
+/**
+ * Reads one change in a line of JSON, with the names of the fields: `attributes` are beside the texts or a member of that name.
+ * The function throws a RowFault.
+ */
+export function createChangeReader(attributes: readonly Attribute[], onNote: TakeNote) {
+  const documentOf = createDocuments(attributes, { raw: [], onNote });
+  const take = changeTaker(attributes);
+  return (line: string): CatalogueChange => {
+    const { attributes: nested = {}, ...row } = objectOf(line);
+    if (typeof nested !== 'object' || Array.isArray(nested)) {
+      throw new RowFault(`${shown(nested)} is not an object; allowed: values by name`, 'attributes');
+    }
+    return take({ ...nested, ...row }, documentOf, ({ id }) => documentId(id));
+  };
+}
+
+type Row = Readonly<Record<string, unknown>>;
+type Take<Taken> = (row: Row, documentOf: (row: Row) => Document, idOf: (row: Row) => string) => Taken;
+
+function changeTaker(attributes: readonly Attribute[]): Take<CatalogueChange> {
+  const hasOp = !attributes.some(({ name }) => name === 'op');
+  return ({ op, ...row }, documentOf, idOf) => {
+    if (hasOp && op === 'delete') return { id: idOf(row) };
+    if (hasOp && !isNoValue(op) && op !== 'upsert') throw new RowFault(`${shown(op)}; allowed: upsert, delete`, 'op');
+    const document = documentOf(hasOp ? row : { op, ...row });
+    return { id: document.id, document };
+  };
+}
+
+async function* readDocuments<Taken>(
+  file: string,
+  options: ReadOptions,
+  take: Take<Taken>,
+): AsyncGenerator<Taken, void, undefined> {
   const { attributes, onColumns, onNote = ignore, form } = options;
   let columns = createColumns(attributes, {});
   const documentOf = createDocuments(attributes, { raw: form?.raw ?? [], onNote });
@@ -61,7 +112,12 @@ export async function* readCatalogue(file: string, options: ReadOptions): AsyncG
       if (header !== undefined) checkHeader(header, attributes, map, form?.columns);
       columns = createColumns(attributes, map);
     },
-    take: (row) => documentOf(columns.fieldsOf(row)),
+    take: (row) =>
+      take(
+        row,
+        (given) => documentOf(columns.fieldsOf(given)),
+        (given) => documentId(columns.fieldsOf(given)['id']),
+      ),
     columnOf: (field) => columns.columnOf(field),
   });
   onColumns?.(columns.use());

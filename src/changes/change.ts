@@ -8,7 +8,7 @@ export interface Change {
   readonly text?: string;
   /** Attributes as they are now. */
   readonly attributes?: ChangedAttributes;
-  /** What was different before. Without `was.text` the text is the same as before; without `was` everything may have changed. */
+  /** The members that were different before. Without `was.text` the text is the same as before; without `was` everything may have changed. */
   readonly was?: { readonly text?: string; readonly attributes?: ChangedAttributes };
 }
 

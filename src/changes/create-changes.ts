@@ -9,7 +9,7 @@ import type { Runtime } from '../runtime.ts';
 import type { SearchDomain, SearchRequest } from '../search/domain.ts';
 import { type Change, parseChange } from './change.ts';
 import type { ChangeEvent, ChangeSource, ChangeStream, FeedStatus, StreamBatch } from './feed.ts';
-import { createFollower, GAP_BYTES, PER_MS } from './follower.ts';
+import { createFeedFollower, GAP_BYTES, PER_MS } from './follower.ts';
 import { createChangeLog } from './log.ts';
 import { encodeChange, interestOf } from './record.ts';
 
@@ -47,7 +47,7 @@ export function createChanges(options: ChangesOptions) {
   const { domain, settings, source, clock, random, observe } = options;
   const { onChange, engineLagMs, untilRotation } = settings;
   const log = createChangeLog({ maxBytes: settings.memory });
-  const follower = createFollower({ ...options, domain: domain.name, log, engineLagMs });
+  const follower = createFeedFollower({ ...options, domain: domain.name, log, engineLagMs });
   let indexPosition = 0;
   let closed = false;
 
@@ -154,7 +154,7 @@ export function createChanges(options: ChangesOptions) {
   let timer: NodeJS.Timeout | undefined;
   const copyForever = (from: ChangeSource): void => {
     const copied = follower.hasSynced() ? copySource(from) : Promise.resolve();
-    // What the stream does not take now is copied by the next attempt.
+    // The next attempt copies the entries that the stream does not take now.
     void copied
       .catch(() => undefined)
       .then(() => {
@@ -169,6 +169,7 @@ export function createChanges(options: ChangesOptions) {
     rules: (own: EntryRules): EntryRules<SearchRequest> => ({
       generation: own.generation,
       birth: () => ({ position: follower.readTo(), judged: log.head(), change: undefined, interest: undefined }),
+      secondsSince: (position) => Math.max(0, Math.round((follower.readTo() - position) / PER_MS / 1000)),
       hides: () => {
         const hides = own.hides();
         if (engineLagMs === 0 && !untilRotation) return hides;
@@ -186,8 +187,6 @@ export function createChanges(options: ChangesOptions) {
       indexPosition = follower.readTo();
       follower.lose('index');
     },
-    /** Seconds since a change, by its position. */
-    secondsSince: (position: number): number => Math.max(0, Math.round((follower.readTo() - position) / PER_MS / 1000)),
     status: (): FeedStatus & { readonly sourceFault: string | undefined } => ({ ...follower.status(), sourceFault }),
     hasSynced: follower.hasSynced,
     close: (): void => {

@@ -80,7 +80,7 @@ export type ChangeEvent =
 
 export type GapReason = 'trimmed' | 'replaced' | 'source' | 'corrupt' | 'index' | 'lag';
 
-/** What a process knows about the feed of a domain, for metrics, the console and the doctor. */
+/** The knowledge of a process about the feed of a domain, for metrics, the console and the doctor. */
 export interface FeedStatus {
   /** False: the stream has not been read for more than a second. */
   readonly following: boolean;

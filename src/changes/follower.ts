@@ -35,7 +35,7 @@ export function positionOf(id: string): number {
 }
 
 /** Reads the stream to its end again and again, and applies each batch to the log. */
-export function createFollower(options: FollowerOptions) {
+export function createFeedFollower(options: FollowerOptions) {
   const { domain, stream, shared, signing, log, engineLagMs, clock, random, observe } = options;
   /** The last batch that was read. */
   let place: { readonly id: string; readonly number: number } | undefined;
@@ -71,7 +71,7 @@ export function createFollower(options: FollowerOptions) {
     }
     const { bytes } = unsealed;
     try {
-      const applied = bytes.toString('latin1') === GAP ? lose('source') : log.append(bytes, readTo);
+      const applied = bytes.equals(GAP_BYTES) ? lose('source') : log.append(bytes, readTo);
       if (applied === undefined || applied === 0) return;
       changes += applied;
       changedAtMs = clock.monotonicMs();
@@ -201,8 +201,5 @@ export function createFollower(options: FollowerOptions) {
   };
 }
 
-export type Follower = ReturnType<typeof createFollower>;
-
 /** A batch that says that entries of the source are gone. No record begins like it. */
-export const GAP = 'gap';
-export const GAP_BYTES = Buffer.from(GAP);
+export const GAP_BYTES = Buffer.from('gap');

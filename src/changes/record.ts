@@ -105,7 +105,7 @@ function comparableFilter(filter: Filter): Interest['filters'][number] {
   }
 }
 
-/** What the log reads of a record. */
+/** The members of a record that the log reads. */
 export interface RecordView {
   readonly fingerprint: number;
   readonly deleted: boolean;
@@ -150,8 +150,10 @@ export function viewOf(record: Buffer): RecordView {
 }
 
 function wordsIn(record: Buffer): readonly WordClass[] {
-  const count = record.readUInt16LE(10);
-  return Array.from({ length: count }, (_, i) => record.readUInt32LE(HEADER_BYTES + i * 4));
+  const end = HEADER_BYTES + record.readUInt16LE(10) * 4;
+  const words: WordClass[] = [];
+  for (let at = HEADER_BYTES; at < end; at += 4) words.push(record.readUInt32LE(at));
+  return words;
 }
 
 /** Attributes whose old value is given; without old values, all that are given. */

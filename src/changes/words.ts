@@ -15,6 +15,9 @@ const LONGEST = 5;
 
 export const classKey = (word: WordClass): number => word >>> 12;
 
+/** A class of fewer than five letters, which is also that of longer words. */
+export const isShort = (word: WordClass): boolean => (word & 63) === 0;
+
 /** The classes of a document's text, each once. */
 export function documentClasses(text: string): readonly WordClass[] {
   const classes = new Set<WordClass>();

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TSchema } from 'typebox';
+import Type from 'typebox';
 import { Clean, Errors } from 'typebox/value';
 import type { ReadHost } from '../operations/doctor/doctor.ts';
 import { HOST_FIGURES, type HostFacts, type Snapshot } from '../operations/doctor/facts.ts';
@@ -37,49 +37,35 @@ export function partIn(file: string): HostPart {
   }
 }
 
+const FIGURES = Object.entries(HOST_FIGURES).map(([name, known]) => {
+  return [name, Type.Union([Type.Object({ known }), Type.Object({ skipped: Type.String() })])] as const;
+});
+const PART = Type.Object({
+  version: Type.Literal(1),
+  snapshots: Type.Array(
+    Type.Object({
+      name: Type.String({ minLength: 1, maxLength: 253 }),
+      addresses: Type.Array(Type.String()),
+      wallMs: Type.Number(),
+      ...Object.fromEntries(FIGURES),
+    }),
+    { minItems: SNAPSHOTS, maxItems: SNAPSHOTS },
+  ),
+});
+
 /** Members that are not known are left out. @throws Error that says what is wrong with the part of a file */
 export function hostPartFrom(value: unknown): HostPart {
-  const { version, snapshots } = membersOf(value, 'a part');
-  if (version !== 1) throw new Error(`a part of another version: ${JSON.stringify(version)} instead of 1`);
-  if (!Array.isArray(snapshots) || snapshots.length !== SNAPSHOTS) {
-    throw new Error(`snapshots must be a list of ${SNAPSHOTS} readings of a host`);
+  if (isMapping(value) && value['version'] !== 1) {
+    throw new Error(`a part of another version: ${JSON.stringify(value['version'])} instead of 1`);
   }
-  return { version: 1, snapshots: snapshots.map(hostFrom) };
-}
-
-function hostFrom(value: unknown, at: number): HostFacts {
-  const host = membersOf(value, `snapshots[${at}]`);
-  const { name, addresses, wallMs } = host;
-  if (typeof name !== 'string' || name === '' || name.length > 253)
-    throw new Error(`snapshots[${at}].name must be a host name`);
-  if (!Array.isArray(addresses) || !addresses.every((one) => typeof one === 'string')) {
-    throw new Error(`snapshots[${at}].addresses must be a list of addresses`);
+  const part = Clean(PART, value);
+  const [error] = Errors(PART, part);
+  if (error !== undefined) {
+    const place = error.instancePath.slice(1).replaceAll('/', '.') || 'a part';
+    throw new Error(`${place} ${error.message}; serpcache doctor --host makes a part`);
   }
-  if (typeof wallMs !== 'number') throw new Error(`snapshots[${at}] must have the number wallMs`);
-  const figures = Object.fromEntries(
-    Object.entries(HOST_FIGURES).map(([figure, schema]) => [
-      figure,
-      figureFrom(host[figure], schema, `snapshots[${at}].${figure}`),
-    ]),
-  ) as Pick<HostFacts, keyof typeof HOST_FIGURES>;
-  return { name, role: 'part', addresses, wallMs, ...figures };
-}
-
-function figureFrom(value: unknown, schema: TSchema, what: string): unknown {
-  const member = membersOf(value, what);
-  if (!('known' in member)) {
-    if (typeof member['skipped'] !== 'string') throw new Error(`${what} must have known or skipped`);
-    return { skipped: member['skipped'] };
-  }
-  const known = Clean(schema, member['known']);
-  const [error] = Errors(schema, known);
-  if (error !== undefined) throw new Error(`${what}.known${error.instancePath.replaceAll('/', '.')} ${error.message}`);
-  return { known };
-}
-
-function membersOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (!isMapping(value)) throw new Error(`${what} is no object; serpcache doctor --host makes a part`);
-  return value;
+  const { snapshots } = part as HostPart;
+  return { version: 1, snapshots: snapshots.map((host) => ({ ...host, role: 'part' })) };
 }
 
 /**

@@ -66,6 +66,7 @@ function tierText(tier: TierExplanation): string {
   const seconds = (value: number): string => durationText(Math.abs(value) * 1000);
   return said([
     detail,
+    tier.change && changeText(tier.change),
     ageSeconds === undefined ? undefined : `computed ${seconds(ageSeconds)} ago`,
     freshForSeconds === undefined
       ? undefined
@@ -77,6 +78,13 @@ function tierText(tier: TierExplanation): string {
     engineCostMs === undefined ? undefined : `cost ${Math.round(engineCostMs)} ms`,
     generation === undefined ? undefined : `generation ${generation}`,
   ]);
+}
+
+/** `changed 12 s ago: document 123`. */
+function changeText({ kind, secondsAgo, document }: NonNullable<TierExplanation['change']>): string {
+  if (kind === 'unknown') return 'it is not known what has changed since';
+  const ago = secondsAgo === undefined ? '' : ` ${durationText(secondsAgo * 1000)} ago`;
+  return `${kind}${ago}: ${document === undefined ? 'a document that is not on the page' : `document ${document}`}`;
 }
 
 function said(parts: readonly unknown[]): string {

@@ -1,14 +1,15 @@
 import { resolve as resolvePath } from 'node:path';
 import { type ColumnUse, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
 import { PRESET_NAMES } from '../catalogue/presets.ts';
-import type { CatalogueForm, ReadProgress } from '../catalogue/read.ts';
+import type { CatalogueForm, ReadOptions, ReadProgress } from '../catalogue/read.ts';
 import { CatalogueError } from '../catalogue/row.ts';
 import type { DomainSettings } from '../config/settings.ts';
 import { searchDomainOf } from '../engines/create-engines.ts';
 import { buildIndex } from '../engines/sqlite/build.ts';
 import { indexFileOf } from '../engines/sqlite/schema.ts';
+import { updateIndex } from '../engines/sqlite/update.ts';
 import { countText } from '../report/format.ts';
-import type { Document } from '../search/domain.ts';
+import type { Document, SearchDomain } from '../search/domain.ts';
 import { type Option, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { createProgress, type Progress } from './terminal.ts';
@@ -40,12 +41,18 @@ export const CATALOGUE_OPTIONS: readonly Option[] = [
   { name: 'serve', about: 'start the service afterwards' },
 ];
 
+const UPDATE_OPTION: Option = {
+  name: 'update',
+  about:
+    'add the documents to the index, or replace those with their ids; a row whose column op is delete deletes its id',
+};
+
 /** Indexes a user's catalogue into a domain's embedded index. It is streamed; a fault leaves the old index in place. */
 export const indexCatalogue: Command = {
   name: 'index',
-  usage: '<domain> <file.ndjson|csv|xml[.gz|.zst]> [--into DIRECTORY] [--max-bad-rows N] [--serve]',
+  usage: '<domain> <file.ndjson|csv|xml[.gz|.zst]> [--into DIRECTORY] [--max-bad-rows N] [--update] [--serve]',
   summary: "index your own catalogue for a domain's embedded engine, or its lifeboat; the first time: serpcache init",
-  options: CATALOGUE_OPTIONS,
+  options: [...CATALOGUE_OPTIONS, UPDATE_OPTION],
   takes: { min: 2, max: 2 },
   details: [
     ...CATALOGUE_HELP,
@@ -60,53 +67,117 @@ async function index(args: ParsedArguments, context: CommandContext): Promise<vo
   const advice = `for another one: serpcache init ${name} --catalogue ${quoted(file)}`;
   const domain = domainNamed(name, context.settings(), advice);
   const directory = directoryOf(args.text('into'), domain);
-  const { documents, indexFile } = await buildCatalogue({ file, domain, directory }, args, context);
-  const restart = args.has('serve') ? '' : '; restart serpcache to search them';
-  context.stdout.write(`${documents} documents indexed for ${name} in ${indexFile}${restart}\n`);
+  if (args.has('update')) {
+    const { added, replaced, deleted, unknown, indexFile } = await updateCatalogue(
+      { file, domain, directory },
+      args,
+      context,
+    );
+    const missing = unknown === 0 ? '' : `, ${unknown} to delete were not there`;
+    context.stdout.write(
+      `${added} documents added, ${replaced} replaced, ${deleted} deleted${missing} for ${name} in ${indexFile}\n`,
+    );
+  } else {
+    const { documents, indexFile } = await buildCatalogue({ file, domain, directory }, args, context);
+    context.stdout.write(`${documents} documents indexed for ${name} in ${indexFile}\n`);
+  }
   if (args.has('serve')) await context.serve?.();
 }
 
+interface Source {
+  readonly file: string;
+  readonly domain: DomainSettings;
+  /** The directory of the index. */
+  readonly directory: string;
+}
+
 /** Reads the file into the domain's index in the directory. @throws CatalogueError beyond `--max-bad-rows` */
-export async function buildCatalogue(
-  { file, domain, directory }: { file: string; domain: DomainSettings; directory: string },
+export function buildCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
+  return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
+    const documents = notEmpty(read.readCatalogue(source.file, options), source.file);
+    const built = await buildIndex({
+      ...index,
+      documents,
+      builtAtMs: context.clock.wallMs(),
+      onRefused,
+      signal: context.signal,
+    });
+    return { documents: built.documents, indexFile: index.file };
+  });
+}
+
+/** Rows of one transaction: many are faster, and fewer are lost when the file has a fault. */
+const UPDATE_ROWS = 5_000;
+
+/** Takes the changes of the file into the domain's index, some thousands at a time. @throws as `buildCatalogue` */
+function updateCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
+  return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
+    const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0, indexFile: index.file };
+    // The last one of several rows with one id counts.
+    const rows = new Map<string, Document | undefined>();
+    const write = (): void => {
+      const upserts = [...rows.values()].filter((document) => document !== undefined);
+      const deletions = [...rows].flatMap(([id, document]) => (document === undefined ? [id] : []));
+      rows.clear();
+      const changes = updateIndex({ ...index, upserts, deletions, atMs: context.clock.wallMs() });
+      for (const { id, before, after, fault } of changes) {
+        if (fault !== undefined) onRefused({ message: `id ${JSON.stringify(id)}: ${fault}` });
+        else if (after !== undefined) counts[before === undefined ? 'added' : 'replaced'] += 1;
+        else counts[before === undefined ? 'unknown' : 'deleted'] += 1;
+      }
+    };
+    for await (const { id, document } of read.readChanges(source.file, options)) {
+      rows.set(id, document);
+      if (rows.size === UPDATE_ROWS) write();
+    }
+    write();
+    return counts;
+  });
+}
+
+interface Reading {
+  readonly read: typeof import('../catalogue/read.ts');
+  readonly options: ReadOptions;
+  readonly index: { readonly file: string; readonly domain: SearchDomain };
+  /** Takes a document that was read, but that the index refuses. */
+  readonly onRefused: (error: { readonly message: string }) => void;
+}
+
+/** Shows progress while `write` reads the file, and reports columns and notes at its end. */
+async function readInto<Result>(
+  { file, domain, directory }: Source,
   args: ParsedArguments,
-  context: CommandContext,
-) {
-  const { clock, stderr, signal } = context;
+  { clock, stderr, signal }: CommandContext,
+  write: (reading: Reading) => Promise<Result>,
+): Promise<Result> {
   const { name, attributes } = domain;
   // The readers of catalogues take longer to load than all else, and the service needs none of them.
-  const { readCatalogue } = await import('../catalogue/read.ts');
-  const indexFile = indexFileOf(directory, name);
+  const read = await import('../catalogue/read.ts');
   const progress = createProgress({ label: `indexing ${name}`, output: stderr, clock });
   const notes = createNotes(stderr);
   const skip = skipBadRows(args, progress.note);
   let [line, use]: [number, ColumnUse | undefined] = [0, undefined];
-  const documents = readCatalogue(file, {
+  const options: ReadOptions = {
     attributes,
     signal,
     form: formOf(args, domain.catalogue),
     onBadRow: skip,
     onNote: notes.take,
-    onRow: (read) => {
-      line = read.line;
-      showRows(progress, read);
+    onRow: (row) => {
+      line = row.line;
+      showRows(progress, row);
     },
     onColumns: (used) => {
       use = used;
     },
-  });
-  const built = await buildIndex({
-    file: indexFile,
-    domain: searchDomainOf(domain),
-    documents: notEmpty(documents, file),
-    builtAtMs: clock.wallMs(),
-    // The index knows the number of the document; the operator needs the line.
-    onRefused: ({ message }) => skip(new CatalogueError(file, message, { line })),
-    signal,
-  }).finally(() => progress.finish());
+  };
+  const index = { file: indexFileOf(directory, name), domain: searchDomainOf(domain) };
+  // The index knows the number of the document; the operator needs the line.
+  const onRefused = ({ message }: { message: string }) => skip(new CatalogueError(file, message, { line }));
+  const result = await write({ read, options, index, onRefused }).finally(() => progress.finish());
   if (use !== undefined) reportColumns(use, name, stderr);
   notes.report();
-  return { documents: built.documents, indexFile };
+  return result;
 }
 
 /** Shows how far a catalogue is read. */

@@ -18,6 +18,8 @@ type OperationErrorCode =
   | 'not-dedicated'
   | 'hypothesis-failed'
   | 'no-store'
+  | 'no-feed'
+  | 'no-live-documents'
   | 'unknown-candidate'
   | 'candidate-unfit'
   | 'shadow-running'

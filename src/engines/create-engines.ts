@@ -157,7 +157,18 @@ export async function createAdapters(
     case 'sqlite': {
       const { directory, workers, snippetLength } = settings;
       const file = indexFileOf(directory, domain.name);
-      return [await createSqliteEngine({ file, domain, workers, snippetLength, random, observe })];
+      return [
+        await createSqliteEngine({
+          file,
+          domain,
+          workers,
+          snippetLength,
+          random,
+          wallMs: clock.wallMs,
+          observe,
+          onReplaced,
+        }),
+      ];
     }
     case 'sphinx':
     case 'manticore':

@@ -56,7 +56,7 @@ export function createCounters(
   const search: Table<SearchEvent> = {
     miss: counter(
       'serpcache_misses_total',
-      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators; corrupt, oversized and unsigned mean damaged or foreign entries.',
+      'Searches not answered from the cache, by the first reason that applied. unseen and expired are normal; node-open, store-down, store-slow and store-saturated mean a faulty store; flushed and suppressed follow from operators, deleted and changed from the feed of changes; corrupt, oversized and unsigned mean damaged or foreign entries.',
       { domain, reason: MISS_REASONS },
       (add) => (event) => add(1, event.domain, event.reason),
     ),
@@ -117,6 +117,22 @@ export function createCounters(
       'Searches sent to the lifeboat, the second engine that answers while the first cannot. Above 0 the first engine is in trouble; shed: the lifeboat is full too.',
       { domain, outcome: values.LIFEBOAT_RESULTS },
       (add) => (event) => add(1, event.domain, event.result),
+    ),
+    audit: together(
+      counter(
+        'serpcache_audited_answers_total',
+        'Hits that the audit compared with the answer of the engine at that moment, on permits that no client needed.',
+        { domain },
+        (add) => (event) => add(1, event.domain),
+      ),
+      counter(
+        'serpcache_stale_answers_total',
+        'Audited hits that the engine would have answered otherwise, though the feed of changes did not say so. changed: a document has other members. left, entered: a document went or came. facet: totals or facets. unknown: the order. Divide by serpcache_audited_answers_total.',
+        { domain, reason: values.STALE_REASONS },
+        (add) => (event) => {
+          if (event.result !== 'equal') add(1, event.domain, event.result);
+        },
+      ),
     ),
     backfill: counter(
       'serpcache_backfilled_total',
@@ -262,7 +278,7 @@ export function createCounters(
     ),
     worker: counter(
       'serpcache_engine_workers_total',
-      'Worker threads of embedded engines that became ready, were ended, or crashed.',
+      'Worker threads of embedded engines that became ready, were ended, crashed, or found their file replaced. reopened: by a new index. kept: by a file that cannot be used.',
       { domain, state: values.WORKER_STATES },
       (add) => (event, name) => add(1, name, event.state),
     ),
@@ -373,40 +389,3 @@ export function createCounters(
 
 /** Events that are not counted: each is a line of the log. */
 export type Uncounted = 'observeFlush' | 'observeWarm' | 'observeDrill';
-
-interface EventReader {
-  readonly observers: Partial<Observers>;
-  /** The kinds that are read of the events with these callbacks; all when absent. */
-  readonly kinds?: Partial<Record<keyof Observers, readonly string[]>>;
-}
-
-type ReadEvent = (first: unknown, second?: unknown) => void;
-
-/** Each event goes to its readers, in this order. Every event must have a reader. */
-export function shareEvents(readers: readonly EventReader[]): Observers {
-  const names = new Set(readers.flatMap(({ observers }) => Object.keys(observers) as (keyof Observers)[]));
-  const shared = [...names].map((name) => {
-    const own = readers.flatMap(({ observers, kinds }) => {
-      const read = observers[name] as ReadEvent | undefined;
-      return read === undefined ? [] : [{ read, kinds: kinds?.[name] }];
-    });
-    const readOf = (kind = ''): ReadEvent => {
-      const wanted = own.filter(({ kinds }) => kinds?.includes(kind) ?? true);
-      const [first = uncounted, ...others] = wanted.map(({ read }) => read);
-      return together(first, ...others);
-    };
-    if (own.every(({ kinds }) => kinds === undefined)) return [name, readOf()];
-    const byKind = new Map<string, ReadEvent>();
-    const share: ReadEvent = (first, second) => {
-      const { kind } = (second ?? first) as { readonly kind: string };
-      let read = byKind.get(kind);
-      if (read === undefined) {
-        read = readOf(kind);
-        byKind.set(kind, read);
-      }
-      read(first, second);
-    };
-    return [name, share];
-  });
-  return Object.fromEntries(shared);
-}

@@ -96,7 +96,9 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
 
   const logEngine = (domain: string, event: EngineEvent): void => {
     const failed =
-      event.kind === 'connection' ? event.state === 'failed' : event.kind === 'worker' && event.state === 'crashed';
+      event.kind === 'connection'
+        ? event.state === 'failed'
+        : event.kind === 'worker' && (event.state === 'crashed' || event.state === 'kept');
     const line = counted(failed ? failures : connections, { domain, ...event });
     write(failed ? 'warn' : 'debug', line, `engine: ${event.kind}${failed ? ' failed' : ''}`);
   };

@@ -13,6 +13,7 @@ import type { PopularityEvent } from '../popularity/shared.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { SearchEvent } from '../search/events.ts';
 import type { TracingEvent } from '../tracing/delivery.ts';
+import { together } from './series.ts';
 
 /**
  * The events of all rooms, each with the callback that reads them; `domain` is given where the event does not name it. The
@@ -36,4 +37,41 @@ export interface Observers {
   readonly observeShadow: (event: ShadowEvent) => void;
   readonly observeDoctor: (event: DoctorEvent) => void;
   readonly observeTracing: (event: TracingEvent) => void;
+}
+
+interface EventReader {
+  readonly observers: Partial<Observers>;
+  /** The kinds that are read of the events with these callbacks; all when absent. */
+  readonly kinds?: Partial<Record<keyof Observers, readonly string[]>>;
+}
+
+type ReadEvent = (first: unknown, second?: unknown) => void;
+
+/** Each event goes to its readers, in this order. Every event must have a reader. */
+export function shareEvents(readers: readonly EventReader[]): Observers {
+  const names = new Set(readers.flatMap(({ observers }) => Object.keys(observers) as (keyof Observers)[]));
+  const shared = [...names].map((name) => {
+    const own = readers.flatMap(({ observers, kinds }) => {
+      const read = observers[name] as ReadEvent | undefined;
+      return read === undefined ? [] : [{ read, kinds: kinds?.[name] }];
+    });
+    const readOf = (kind = ''): ReadEvent => {
+      const wanted = own.filter(({ kinds }) => kinds?.includes(kind) ?? true);
+      const [first = () => {}, ...others] = wanted.map(({ read }) => read);
+      return together(first, ...others);
+    };
+    if (own.every(({ kinds }) => kinds === undefined)) return [name, readOf()];
+    const byKind = new Map<string, ReadEvent>();
+    const share: ReadEvent = (first, second) => {
+      const { kind } = (second ?? first) as { readonly kind: string };
+      let read = byKind.get(kind);
+      if (read === undefined) {
+        read = readOf(kind);
+        byKind.set(kind, read);
+      }
+      read(first, second);
+    };
+    return [name, share];
+  });
+  return Object.fromEntries(shared);
 }

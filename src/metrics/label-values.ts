@@ -122,7 +122,13 @@ export const RETRY_RESULTS = values<Of<SphinxEvent, 'retry'>['result']>({
   spent: true,
 });
 
-export const WORKER_STATES = values<Of<SqliteEvent, 'worker'>['state']>({ ready: true, ended: true, crashed: true });
+export const WORKER_STATES = values<Of<SqliteEvent, 'worker'>['state']>({
+  ready: true,
+  ended: true,
+  crashed: true,
+  reopened: true,
+  kept: true,
+});
 
 type DrillState = Of<ControlEvent, 'overlay'>['state'];
 
@@ -137,6 +143,14 @@ export const CONTROL_EVENTS = values<Exclude<ControlEvent['kind'], 'overlay'> | 
   'drill-live': true,
   'drill-ended': true,
   'drill-void': true,
+});
+
+export const STALE_REASONS = values<Exclude<Of<SearchEvent, 'audit'>['result'], 'equal'>>({
+  changed: true,
+  left: true,
+  entered: true,
+  facet: true,
+  unknown: true,
 });
 
 export const GAP_REASONS = values<Of<ChangeEvent, 'changes-gap'>['why']>({

@@ -8,6 +8,7 @@ import { OperationError } from '../control/operation-error.ts';
 import type { Popularity } from '../popularity/popularity.ts';
 import { type CounterStore, createSharedPopularity, type PopularityEvent } from '../popularity/shared.ts';
 import type { Runtime } from '../runtime.ts';
+import type { Engine } from '../search/engine.ts';
 import type { DomainStatus } from '../search/status.ts';
 import type { Audit } from './audit/audit.ts';
 import { openServiceDoctor, type Probes } from './doctor/create-doctor.ts';
@@ -15,6 +16,7 @@ import type { DoctorEvent } from './doctor/doctor.ts';
 import { createDrills } from './drills/create-drills.ts';
 import type { DrillDomain, DrillEvent } from './drills/drills.ts';
 import { reportPage } from './drills/report/report-page.ts';
+import { createFeed } from './feed/feed.ts';
 import { createFlush } from './flush/create-flush.ts';
 import type { FlushEvent, QueryPages } from './flush/flush.ts';
 import { createSweeper } from './flush/preview.ts';
@@ -34,6 +36,8 @@ interface OperatedDomain<Prepared> {
   readonly control: Control;
   /** Absent: the domain has no feed of changes. */
   readonly changes: Changes | undefined;
+  /** Absent: the engine takes no documents. */
+  readonly update: Engine['update'];
   /** The control document is kept in another store than the entries. */
   readonly controlElsewhere: boolean;
   /** Absent: the domain has no store. */
@@ -202,6 +206,12 @@ function createDomainOperations<Prepared>(
   const operations: DomainOperations = {
     control,
     changes: domain.changes,
+    feed: createFeed({
+      domain: name,
+      attributes: domain.settings.attributes,
+      changes: domain.changes,
+      update: domain.update,
+    }),
     flush,
     pagesOf: domain.pagesOf,
     popular: shared.top,

@@ -4,6 +4,7 @@ import type { MostAsked } from '../popularity/shared.ts';
 import type { DomainStatus } from '../search/status.ts';
 import type { Doctor } from './doctor/create-doctor.ts';
 import type { Drills } from './drills/create-drills.ts';
+import type { DocumentFeed } from './feed/feed.ts';
 import type { Flush } from './flush/create-flush.ts';
 import type { QueryPages } from './flush/flush.ts';
 import type { Figures } from './meter/figures.ts';
@@ -28,6 +29,7 @@ export interface DomainOperations {
   readonly control: Control;
   /** Absent: the domain has no feed of changes. */
   readonly changes: Changes | undefined;
+  readonly feed: DocumentFeed;
   readonly flush: Flush;
   /** The pages of a query as a person types it. @throws InvalidSearch */
   readonly pagesOf: (typed: string) => QueryPages;

@@ -13,6 +13,7 @@ import type { SearchDomain, SearchRequest } from './domain.ts';
 import type { Engine } from './engine.ts';
 import type { SearchEvent } from './events.ts';
 import { type Explanation, explain } from './explain.ts';
+import { createFreshnessAudit } from './freshness-audit.ts';
 import { type PreparedSearch, storedNameOf } from './key.ts';
 import { createLifeboat, type LifeboatOptions } from './lifeboat.ts';
 import { createLoader } from './load.ts';
@@ -81,7 +82,12 @@ interface DomainSearchSettings {
   /** Entries written back per second after a store has lost its data; 0: none. */
   readonly backfillPerSecond: number;
   readonly popularity: { readonly maxQueries: number };
+  /** Absent: there is no feed. `audit`: number of hits for each one that is compared with the engine; 0: none is. */
+  readonly changes?: { readonly audit: number; readonly engineLagMs: number } | undefined;
 }
+
+/** A change of a document is in force in every process after this time, beside the lag of the engine. */
+const FEED_MS = 1000;
 
 /**
  * Added to the hard deadline in the lifetime of a lease: the time to write a page before another process may take the
@@ -111,12 +117,13 @@ export function createDomain(options: DomainOptions) {
           storeDeadlineMs,
           maxWaiters: settings.maxLeaseWaiters,
         });
+  const { engines } = engine;
   const loader = createLoader({
     ...common,
     lifetimes,
     compression,
     signing: options.signing,
-    engines: engine.engines,
+    engines,
     guard,
     tiers,
     leases,
@@ -129,11 +136,19 @@ export function createDomain(options: DomainOptions) {
     loader,
     lifeboat: lifeboat && createLifeboat({ ...common, lifetimes, compression, hides: rules.hides, ...lifeboat }),
   });
+  const spare = (): number => (guard.troubled() ? 0 : guard.limiter.spare());
+  const { audit: every = 0, engineLagMs = 0 } = settings.changes ?? {};
+  const graceMs = FEED_MS + engineLagMs;
+  const auditHit =
+    every === 0
+      ? undefined
+      : createFreshnessAudit({ ...common, every, graceMs, engines, guard, spare, refresh: refresh.ahead });
   const readPath = createReadPath({
     tiers,
     missPath,
     engineTroubled: guard.troubled,
     refreshStale: refresh.stale,
+    auditHit,
     nodeOf: (storeName) => store?.locate(storeName).node,
     note: popularity.note,
     batchConcurrency: guard.limiter.max,
@@ -141,7 +156,6 @@ export function createDomain(options: DomainOptions) {
     clock,
   });
 
-  const spare = (): number => (guard.troubled() ? 0 : guard.limiter.spare());
   const tasks = [refreshAhead(options, refresh, spare), backfill(options)];
 
   const status: StatusParts = {

@@ -1,4 +1,4 @@
-import type { AttributeValue, SearchDomain, SearchRequest } from './domain.ts';
+import type { AttributeValue, Document, SearchDomain, SearchRequest } from './domain.ts';
 
 /**
  * The engine port: an engine computes pages. Its promises, which test/contract/engine.ts checks for every adapter:
@@ -12,9 +12,30 @@ export interface Engine {
   readonly search: (request: SearchRequest, signal: AbortSignal, traceparent?: string) => Promise<ResultPage>;
   /** Resolves when the engine can answer `probeOf(domain)`; rejects with a `SearchError`. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Present when the engine takes documents while it answers searches. Resolves when every later search sees all of them, with
+   * a member for each upsert and then for each deletion; rejects with a `SearchError`. An aborted update is made as a whole or not at all.
+   */
+  readonly update?: (documents: DocumentUpdates, signal: AbortSignal) => Promise<readonly DocumentChange[]>;
   readonly close: () => Promise<void>;
   /** Whether an aborted search stops at once. searchd goes on, so its permit is held longer. */
   readonly abortEndsWork: boolean;
+}
+
+/** Documents to add or replace, then ids to delete. A document whose id is known keeps its place among equal ranks. */
+export interface DocumentUpdates {
+  readonly upserts: readonly Document[];
+  readonly deletions: readonly string[];
+}
+
+/** One change of an index. Without `fault` and without both documents, the id to delete was not known. */
+export interface DocumentChange {
+  readonly id: string;
+  /** The document that the index held. */
+  readonly before?: Document | undefined;
+  readonly after?: Document | undefined;
+  /** Why the document was left out, for people. */
+  readonly fault?: string;
 }
 
 /**

@@ -23,11 +23,20 @@ export type SearchEvent =
       /** `leased`: another process is loading the page. */
       readonly result: 'from-store' | 'from-engine' | 'leased' | SearchErrorCode;
     }
+  /** A hit was compared with the engine's answer at that moment. */
+  | { readonly kind: 'audit'; readonly domain: string; readonly result: 'equal' | StaleReason }
   | {
       readonly kind: 'lifeboat';
       readonly domain: string;
       readonly result: 'whole' | 'empty' | 'shed' | EngineReason;
     };
+
+/**
+ * Why a page was not what the engine answered, the first that holds. `changed`: a document of both has other members. `left`,
+ * `entered`: a document is on one of them only. `facet`: totals or facets differ. `unknown`: the order of documents of different
+ * ranks differs.
+ */
+export type StaleReason = 'changed' | 'left' | 'entered' | 'facet' | 'unknown';
 
 /** The outcomes that have a page. */
 export type AnswerOutcome = Extract<Outcome, 'hit-l1' | 'hit-l2' | 'stale' | 'collapsed' | 'engine' | 'lifeboat'>;

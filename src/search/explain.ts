@@ -1,4 +1,5 @@
-import { type Entry, freshnessOf } from '../cache/entry.ts';
+import { fingerprint } from '../cache/codec.ts';
+import { type Entry, freshnessOf, type PageChange } from '../cache/entry.ts';
 import type { MissReason } from '../cache/events.ts';
 import type { DeniedReason, EntryRules } from '../cache/invalidation.ts';
 import type { MemoryTier } from '../cache/memory.ts';
@@ -6,6 +7,7 @@ import { readOnce, type Store } from '../cache/store.ts';
 import { decodeStored, isDenied, type StoredEntryLimits } from '../cache/tiers.ts';
 import { explainCanonicalQuery } from './canonical.ts';
 import type { SearchDomain, SearchRequest } from './domain.ts';
+import { pageIn } from './freshness-audit.ts';
 import { type PreparedSearch, prepareSearch } from './key.ts';
 import type { MissPath } from './miss-path.ts';
 import { ignoredParameters, type SearchParameters } from './query.ts';
@@ -37,6 +39,13 @@ export interface TierExplanation {
   readonly engineCostMs?: number;
   readonly etag?: string;
   readonly results?: number;
+  /** The change of a document that made the page stale. */
+  readonly change?: {
+    readonly kind: PageChange['kind'];
+    readonly secondsAgo?: number | undefined;
+    /** Its id; absent: it is not on the page, or not known. */
+    readonly document?: string | undefined;
+  };
 }
 
 interface ExplainOptions extends StoredEntryLimits {
@@ -55,7 +64,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
   const rawText = parameters.pairs.find(([name]) => name === 'q')?.[1] ?? '';
   const held = memory.peek(prepared.key);
   const tiers: TierExplanation[] = [
-    held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...describe(held, prepared, options) },
+    held === undefined ? { tier: 'l1', state: 'absent' } : { tier: 'l1', ...(await describe(held, prepared, options)) },
   ];
   if (store !== undefined) {
     const read = await readOnce(store, prepared.storeName, options.storeDeadlineMs);
@@ -63,7 +72,7 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
     else if (read.kind === 'fault') tiers.push({ tier: 'l2', state: 'fault', detail: read.fault });
     else {
       const decoded = decodeStored(read.value, prepared.canonical, options);
-      if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...describe(decoded.entry, prepared, options) });
+      if (decoded.kind === 'entry') tiers.push({ tier: 'l2', ...(await describe(decoded.entry, prepared, options)) });
       else tiers.push({ tier: 'l2', state: decoded.kind, bytes: read.value.length });
     }
   }
@@ -87,12 +96,17 @@ export async function explain(parameters: SearchParameters, options: ExplainOpti
   };
 }
 
-function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainOptions): Omit<TierExplanation, 'tier'> {
+async function describe(
+  entry: Entry,
+  name: PreparedSearch,
+  { rules, clock }: ExplainOptions,
+): Promise<Omit<TierExplanation, 'tier'>> {
   const nowMs = clock.monotonicMs();
   const verdict = rules.judge(entry, name);
   const freshness = freshnessOf(entry, nowMs);
   const isFailing = freshness === 'stale-if-error' || (verdict === 'changed' && freshness !== 'expired');
   const age = isFailing ? 'failing' : freshness;
+  const change = entry.feed?.change;
   return {
     state: isDenied(verdict) ? verdict : verdict === 'outdated' && age === 'fresh' ? 'stale' : age,
     bytes: entry.encoded.length,
@@ -103,5 +117,20 @@ function describe(entry: Entry, name: PreparedSearch, { rules, clock }: ExplainO
     engineCostMs: entry.costMs,
     etag: entry.etag,
     results: entry.fingerprints.length,
+    ...(change && { change: await describeChange(entry, change, rules) }),
+  };
+}
+
+async function describeChange(
+  entry: Entry,
+  { kind, fingerprint: changed, position }: PageChange,
+  { secondsSince }: Pick<EntryRules, 'secondsSince'>,
+): Promise<NonNullable<TierExplanation['change']>> {
+  // The body of an entry that others wrote may be anything.
+  const page = await pageIn(entry).catch(() => undefined);
+  return {
+    kind,
+    secondsAgo: position === undefined ? undefined : secondsSince?.(position),
+    document: page?.results.find(({ id }) => fingerprint(id) === changed)?.id,
   };
 }

@@ -81,6 +81,8 @@ interface ReadPathOptions {
   /** While true, an entry of the stale-if-error window is served at once, as if the engine had failed already. */
   readonly engineTroubled: () => boolean;
   readonly refreshStale: (prepared: PreparedSearch, readStore: boolean) => void;
+  /** Called for every fresh hit, in the same turn: it must cost next to nothing. */
+  readonly auditHit?: ((prepared: PreparedSearch, entry: Entry) => void) | undefined;
   /** The store node of a name, for spans; undefined where there is no store. */
   readonly nodeOf: (storeName: string) => string | undefined;
   /** Called for every search that is not refused at once: it measures the popularity of queries. */
@@ -100,7 +102,7 @@ const BUSY = new SearchError('busy');
 
 /** The searches of one domain. Every search ends in one Answer or one error, a SearchError unless it is a bug. */
 export function createReadPath(options: ReadPathOptions) {
-  const { tiers, missPath, engineTroubled, refreshStale, nodeOf, note, patienceMs, clock } = options;
+  const { tiers, missPath, engineTroubled, refreshStale, auditHit, nodeOf, note, patienceMs, clock } = options;
 
   /**
    * True for an entry that may be served without a load. The stale window is short while the engine is healthy, and long
@@ -113,7 +115,10 @@ export function createReadPath(options: ReadPathOptions) {
   const fromL1 = (prepared: PreparedSearch, l1: Lookup): Answer | undefined => {
     if (!isServable(l1)) return undefined;
     const nowMs = clock.monotonicMs();
-    if (l1.freshness === 'fresh') return answerOf(l1.entry, 'hit-l1', nowMs, L1_HIT);
+    if (l1.freshness === 'fresh') {
+      auditHit?.(prepared, l1.entry);
+      return answerOf(l1.entry, 'hit-l1', nowMs, L1_HIT);
+    }
     refreshStale(prepared, true);
     return answerOf(l1.entry, 'stale', nowMs, L1_HIT);
   };
@@ -124,7 +129,10 @@ export function createReadPath(options: ReadPathOptions) {
     const status = { l1: forwarded(l1), l2: HIT };
     const timings = l2Ms === undefined ? NO_TIMINGS : { l2Ms };
     const nowMs = clock.monotonicMs();
-    if (l2.freshness === 'fresh') return answerOf(l2.entry, 'hit-l2', nowMs, status, timings);
+    if (l2.freshness === 'fresh') {
+      auditHit?.(prepared, l2.entry);
+      return answerOf(l2.entry, 'hit-l2', nowMs, status, timings);
+    }
     // The store has just given this entry: a refresh need not read it again.
     refreshStale(prepared, false);
     return answerOf(l2.entry, 'stale', nowMs, status, timings);

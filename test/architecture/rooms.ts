@@ -9,8 +9,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   resilience: [],
   popularity: [],
   search: ['cache', 'resilience'],
-  control: ['cache'],
+  // The control document is read by its schema.
+  control: ['schema', 'cache'],
   catalogue: ['search'],
+  'engines/analysis': ['search'],
   // Words of documents and of searches are compared as the engines fold them; changes are published as decisions are.
   changes: ['cache', 'control', 'search', 'engines/analysis'],
   // The default configuration has the demo catalogue.
@@ -21,8 +23,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   // The schemas of what they answer and take.
   'operations/audit': ['schema'],
   'operations/capacity': ['schema', 'config'],
-  'operations/meter': ['schema', 'cache', 'control', 'resilience', 'search'],
+  'operations/meter': ['schema', 'cache', 'changes', 'control', 'resilience', 'search'],
   'operations/flush': ['schema', 'cache', 'control', 'search', 'operations/meter'],
+  'operations/feed': ['schema', 'catalogue', 'changes', 'control', 'search'],
   'operations/warm': ['schema', 'control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],
@@ -40,7 +43,6 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'operations/doctor',
   ],
   stores: ['cache', 'changes', 'control', 'config', 'popularity', 'operations/doctor', 'stores/*'],
-  'engines/analysis': ['search'],
   'engines/sphinx': ['search', 'engines/analysis', 'resilience', 'config', 'operations/doctor'],
   'engines/sqlite': ['search', 'engines/analysis', 'resilience', 'operations/doctor'],
   engines: ['search', 'resilience', 'config', 'operations/doctor', 'engines/*'],

@@ -41,7 +41,7 @@ test('a host with every figure is accepted', () => {
     servers: { known: [{ program: 'searchd', pid: 7, maxChildren: 40, indexAgeSeconds: { goods: 90 } }] },
   };
   const part = partWith(host as Readonly<Record<string, unknown>>);
-  assert.deepEqual(hostPartFrom(part), part);
+  assert.deepEqual(hostPartFrom(structuredClone(part)), part);
 });
 
 test('a part is never of the host of the service, whatever its file says', () => {
@@ -55,21 +55,26 @@ test('members that nobody knows are left out', () => {
 });
 
 const FAULTS: readonly (readonly [string, unknown, RegExp])[] = [
-  ['nothing', null, /^a part is no object; serpcache doctor --host makes a part$/],
-  ['a list', [], /^a part is no object/],
+  ['nothing', null, /^a part must be object; serpcache doctor --host makes a part$/],
+  ['a list', [], /^a part must be object/],
   ['another version', { version: 2, snapshots: [] }, /^a part of another version: 2 instead of 1$/],
-  ['no snapshots', { version: 1 }, /^snapshots must be a list of 4 readings of a host$/],
-  ['two snapshots', { version: 1, snapshots: [1, 2] }, /^snapshots must be a list of 4 readings of a host$/],
-  ['a snapshot that is no object', { version: 1, snapshots: [1, 2, 3, 4] }, /^snapshots\[0\] is no object/],
-  ['an empty name', partWith({ name: '' }), /^snapshots\[1\]\.name must be a host name$/],
-  ['a number as an address', partWith({ addresses: [7] }), /^snapshots\[1\]\.addresses must be a list of addresses$/],
-  ['no clock', partWith({ wallMs: undefined }), /^snapshots\[1\] must have the number wallMs$/],
-  ['a part that is missing', partWith({ memory: undefined }), /^snapshots\[1\]\.memory is no object/],
-  ['a part without a value', partWith({ dns: {} }), /^snapshots\[1\]\.dns must have known or skipped$/],
-  ['a figure that is missing', partWith({ memory: { known: { swappedIn: 1 } } }), /^snapshots\[1\]\.memory\.known/],
-  ['a text as a figure', partWith({ memory: { known: { swappedIn: '7', swappedOut: 9 } } }), /^snapshots\[1\]\.memory/],
-  ['no list', partWith({ qdiscs: { known: 'tbf' } }), /^snapshots\[1\]\.qdiscs\.known/],
-  ['a wrong item', partWith({ servers: { known: [{ program: 'searchd' }] } }), /^snapshots\[1\]\.servers\.known\.0/],
+  ['no snapshots', { version: 1 }, /^a part must have required properties snapshots/],
+  [
+    'two snapshots',
+    { ...(partWith() as HostPart), snapshots: [hostWith(), hostWith()] },
+    /^snapshots must not have fewer/,
+  ],
+  ['no list of snapshots', { version: 1, snapshots: 4 }, /^snapshots must be array/],
+  ['a snapshot that is no object', { version: 1, snapshots: [1, 2, 3, 4] }, /^snapshots\.0 must be object/],
+  ['an empty name', partWith({ name: '' }), /^snapshots\.1\.name must not/],
+  ['a number as an address', partWith({ addresses: [7] }), /^snapshots\.1\.addresses\.0 must be string/],
+  ['no clock', partWith({ wallMs: undefined }), /^snapshots\.1 must have required properties wallMs/],
+  ['a part that is missing', partWith({ memory: undefined }), /^snapshots\.1 must have required properties memory/],
+  ['a part without a value', partWith({ dns: {} }), /^snapshots\.1\.dns must have required properties known/],
+  ['a figure that is missing', partWith({ memory: { known: { swappedIn: 1 } } }), /^snapshots\.1\.memory\.known/],
+  ['a text as a figure', partWith({ memory: { known: { swappedIn: '7', swappedOut: 9 } } }), /^snapshots\.1\.memory/],
+  ['no list', partWith({ qdiscs: { known: 'tbf' } }), /^snapshots\.1\.qdiscs\.known/],
+  ['a wrong item', partWith({ servers: { known: [{ program: 'searchd' }] } }), /^snapshots\.1\.servers\.known\.0/],
 ];
 
 for (const [name, value, message] of FAULTS) {

@@ -46,6 +46,40 @@ test('a configuration is written, and the whole catalogue is indexed with it', a
   assert.doesNotMatch(indexed.err, /ignored/);
 });
 
+test('an update adds, replaces and deletes documents of an index, and leaves the others', async () => {
+  const out = path('updated.yaml');
+  const into = newFolder();
+  const made = await callCli(['init', 'shop', '--catalogue', path('shop.csv'), '--into', into, '--out', out]);
+  assert.equal(made.code, 0, made.err);
+  const env = { SERPCACHE_CONFIG: out };
+  const update = (lines: readonly unknown[], ...options: string[]) => {
+    writeFileSync(path('changes.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
+    return callCli(['index', 'shop', path('changes.ndjson'), '--into', into, '--update', ...options], { env });
+  };
+  const added = await update([
+    { id: 'new-1', title: 'Самовар', op: 'upsert' },
+    { id: 'new-2', title: 'Чайник' },
+  ]);
+  assert.match(added.out, /^2 documents added, 0 replaced, 0 deleted for shop in .*shop\.sqlite\n$/, added.err);
+  assert.doesNotMatch(added.err, /ignored/);
+  const changed = await update([
+    { id: 'new-1', title: 'Самовар медный' },
+    { id: 'new-2', op: 'delete' },
+    { id: 'nobody', op: 'delete' },
+  ]);
+  assert.match(changed.out, /^0 documents added, 1 replaced, 1 deleted, 1 to delete were not there for shop/);
+  const { code, err } = await update(
+    [{ id: 'new-3', title: 'Диван', op: 'remove' }, { op: 'delete' }],
+    '--max-bad-rows',
+    '1',
+  );
+  assert.equal(code, 3);
+  assert.match(err, /line 1, field "op": "remove"; allowed: upsert, delete(?:.|\n)*line 2, field "id": missing/);
+  const none = await callCli(['index', 'shop', path('shop.csv'), '--into', path('nothing'), '--update'], { env });
+  assert.equal(none.code, 3);
+  assert.match(none.err, /shop\.sqlite does not exist; build it with: (npm run serpcache -- )?.*index shop/);
+});
+
 test('an existing index is never overwritten', async () => {
   const words = ['init', 'shop', '--catalogue', path('shop.csv'), '--into', path('kept'), '--out'];
   assert.equal((await callCli([...words, path('first.yaml')])).code, 0);

@@ -53,8 +53,17 @@ const EXPLAINED: Explanation = {
   bucket: 4711,
   node: '127.0.0.1:6379',
   tiers: [
-    { tier: 'l1', state: 'absent' },
-    { tier: 'l2', state: 'stale', bytes: 1800, coding: 'gzip', ageSeconds: 400, freshForSeconds: -100, generation: 3 },
+    { tier: 'l1', state: 'stale', change: { kind: 'changed', secondsAgo: 12, document: '123' } },
+    {
+      tier: 'l2',
+      state: 'stale',
+      bytes: 1800,
+      coding: 'gzip',
+      ageSeconds: 400,
+      freshForSeconds: -100,
+      generation: 3,
+      change: { kind: 'entered', secondsAgo: 60 },
+    },
   ],
   lastMiss: { reason: 'flushed', secondsAgo: 12 },
 };
@@ -78,8 +87,14 @@ test('explain sends its parameters as a search would, and context headers as hea
   const { out } = await callCli(words, { answers: [] });
   assert.match(out, /^canonical {3}goods@profile\?q=диван\n/);
   assert.match(out, /rule {8}case: "Диван" → "диван"\n/);
-  assert.match(out, /ignored {5}utm_source\nlast miss {3}flushed, 12 s ago\n {2}l1 {2}absent\n {2}l2 {2}stale /);
-  assert.match(out, /computed 6 min 40 s ago, stale since 1 min 40 s, 1\.8 KiB gzip, generation 3\n$/);
+  assert.match(
+    out,
+    /ignored {5}utm_source\nlast miss {3}flushed, 12 s ago\n {2}l1 {2}stale {2}changed 12 s ago: document 123\n {2}l2 {2}stale /,
+  );
+  assert.match(
+    out,
+    /entered 1 min 00 s ago: a document that is not on the page, computed 6 min 40 s ago, stale since 1 min 40 s, 1\.8 KiB gzip, generation 3\n$/,
+  );
 });
 
 test('halt names the drills that it ends and asks; its status is shown, and it is lifted', async (t) => {

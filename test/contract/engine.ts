@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineReason, SearchError } from '../../src/resilience/search-error.ts';
+import type { Document } from '../../src/search/domain.ts';
 import type { Engine } from '../../src/search/engine.ts';
+import { pluck } from '../pluck.ts';
 import { LIMIT_MS } from '../until.ts';
 import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
 import { pagesContract } from './engine-pages.ts';
@@ -98,11 +100,43 @@ export function engineContract(name: string, open: () => Promise<{ engine: Engin
       await refused(engine().probe(AbortSignal.abort()), 'engine-timeout');
     });
 
+    it('an engine that takes documents shows them in every later search, and says what they replaced', async (context) => {
+      const { update } = engine();
+      if (update === undefined) return context.skip('it takes none');
+      const limit = (): AbortSignal => AbortSignal.timeout(LIMIT_MS);
+      const request = ask('примус', { facets: ['city'] });
+      const document = (id: string, city: string): Document => ({
+        id,
+        title: `Примус ${id}`,
+        description: '',
+        attributes: { city },
+      });
+      const [first, second, moved] = [document('u1', 'Омск'), document('u2', 'Тула'), document('u1', 'Тула')];
+      assert.deepEqual(await update({ upserts: [first, second], deletions: ['nobody'] }, limit()), [
+        { id: 'u1', before: undefined, after: first },
+        { id: 'u2', before: undefined, after: second },
+        { id: 'nobody' },
+      ]);
+      assert.deepEqual(pluck((await search(request)).results, 'id'), ['u1', 'u2']);
+      const bad = { ...first, id: '' };
+      const [replaced, refusal] = await update({ upserts: [moved, bad], deletions: [] }, limit());
+      assert.deepEqual(replaced, { id: 'u1', before: first, after: moved });
+      assert.ok(refusal?.fault !== undefined && refusal.after === undefined);
+      assert.deepEqual((await search(request)).facets, { city: [{ value: 'Тула', count: 2 }] });
+      await refused(update({ upserts: [], deletions: ['u1', 'u2'] }, AbortSignal.abort()), 'engine-timeout');
+      assert.equal((await search(request)).total, 2);
+      const deleted = await update({ upserts: [], deletions: ['u1', 'u2'] }, limit());
+      assert.deepEqual(pluck(deleted, 'before'), [moved, second]);
+      assert.equal((await search(request)).total, 0);
+    });
+
     it('is unavailable once closed, and may be closed twice', async () => {
       await engine().close();
       await engine().close();
       await refused(search(ask('гитара')), 'engine-unavailable');
       await refused(engine().probe(AbortSignal.timeout(LIMIT_MS)), 'engine-unavailable');
+      const updating = engine().update?.({ upserts: [], deletions: [] }, AbortSignal.timeout(LIMIT_MS));
+      if (updating !== undefined) await refused(updating, 'engine-unavailable');
     });
   });
 }

@@ -12,7 +12,9 @@ import {
   CONNECTION_STATES,
   ENGINE_RESULTS,
   FAILOVER_RESULTS,
+  GAP_REASONS,
   NOT_STORED_REASONS,
+  PAGE_CHANGES,
   PIPELINE_TYPES,
   RETRY_RESULTS,
   SHADOW_COPY_RESULTS,
@@ -156,6 +158,10 @@ function observeEachKind(observers: Metrics['observers']): void {
   for (const state of ['live', 'ended', 'void'] as const) {
     observers.observeControl({ kind: 'overlay', domain, drill: 'd', state });
   }
+  for (const why of GAP_REASONS) observers.observeChanges({ kind: 'changes-gap', domain, why });
+  for (const why of PAGE_CHANGES) observers.observeChanges({ kind: 'page-changed', domain, why });
+  observers.observeChanges({ kind: 'changes-applied', domain, changes: 1, lagMs: 1 });
+  observers.observeChanges({ kind: 'changes-refused', domain, count: 1, detail: '' });
   for (const kind of ['popularity-added', 'popularity-dropped'] as const) {
     observers.observePopularity({ kind, domain, queries: 1 });
   }

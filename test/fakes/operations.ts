@@ -1,8 +1,11 @@
+import type { Change } from '../../src/changes/change.ts';
 import { summaryOf } from '../../src/control/control.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
+import { createFeed } from '../../src/operations/feed/feed.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
+import type { Engine } from '../../src/search/engine.ts';
 import { InvalidSearch } from '../../src/search/query.ts';
 import { createFakeControl, createFakeFlush, figuresAt } from './operations-control.ts';
 import { createFakeDoctor } from './operations-doctor.ts';
@@ -11,14 +14,23 @@ import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
 import { fakeStatus } from './status.ts';
 
+const updateNothing: NonNullable<Engine['update']> = async ({ upserts, deletions }) => [
+  ...upserts.map((after) => ({ id: after.id, after })),
+  ...deletions.map((id) => ({ id })),
+];
+
 const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
 
 /** Operations that remember requests and show the figures of a busy service, without any search. */
 export function createFakeOperations(options: {
   readonly clock: Clock;
   readonly domains?: readonly string[];
+  /** Takes the changes of `goods`; the other domains have no feed. */
+  readonly publish?: (changes: readonly Change[]) => Promise<void>;
+  /** The index of `goods`; without it, one that holds nothing before an update. */
+  readonly update?: NonNullable<Engine['update']>;
 }): Operations {
-  const { clock, domains = ['goods', 'auto'] } = options;
+  const { clock, domains = ['goods', 'auto'], publish = async () => {}, update = updateNothing } = options;
   const controls = new Map(domains.map((name) => [name, createFakeControl()]));
   const drills = createFakeDrills({ controls, clock });
   const byName = new Map(
@@ -27,6 +39,13 @@ export function createFakeOperations(options: {
       {
         control,
         changes: undefined,
+        feed: createFeed({
+          domain: name,
+          attributes: [],
+          ...(name === 'goods'
+            ? { changes: { publish, indexReplaced: () => {} }, update }
+            : { changes: undefined, update: undefined }),
+        }),
         flush: createFakeFlush(control, clock),
         pagesOf: (typed) => {
           const text = canonicalText(typed);

@@ -14,7 +14,18 @@ test('the number of series does not depend on the values in events', async (cont
       const names =
         'domain reason outcome result operation type why route tier node state phase target detail kind'.split(' ');
       const words = Object.fromEntries(names.map((name) => [name, text]));
-      const numbers = { status: index, durationMs: 1, bytes: 1, size: 1, failed: 1, queries: 1, queuedMs: 1 };
+      const numbers = {
+        status: index,
+        durationMs: 1,
+        bytes: 1,
+        size: 1,
+        failed: 1,
+        queries: 1,
+        queuedMs: 1,
+        changes: 1,
+        lagMs: 1,
+        count: 1,
+      };
       const event = { ...words, ...numbers, late: true };
       const observers = metrics.observers as Record<string, (first: unknown, second?: unknown) => void>;
       const each = (observer: string, kinds: string): void => {
@@ -24,9 +35,10 @@ test('the number of series does not depend on the values in events', async (cont
         for (const kind of kinds.split(' ')) observers[observer]?.(text, { ...event, kind });
       };
       observers['observeRequest']?.({ ...hit, ...event });
-      each('observeSearch', 'miss engine stored not-stored refresh');
+      each('observeSearch', 'miss engine stored not-stored refresh audit');
       eachOf('observeStore', 'command pipeline late breaker connection topology');
       observers['observeControl']?.(event);
+      each('observeChanges', 'changes-applied changes-gap page-changed changes-refused changes-away changes-back');
       observers['observePopularity']?.(event);
       each('observeShadow', 'shadow-copy shadow-compared shadow-changed placement-changed');
       eachOf('observeGuard', 'breaker shed permit');

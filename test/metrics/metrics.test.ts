@@ -14,12 +14,13 @@ test('the page has every metric with its name and type', async (context) => {
   // The type and the beginning of the names, and their ends.
   const expected = {
     'counter serpcache_': `
-      backfilled_total client_connections_cut_total control_events_total engine_breaker_transitions_total
+      audited_answers_total backfilled_total changes_gaps_total changes_refused_total changes_total
+      client_connections_cut_total control_events_total engine_breaker_transitions_total
       engine_calls_total engine_connections_total engine_failovers_total engine_late_replies_total
       engine_relaxed_total engine_retries_total engine_workers_total http_refused_tokens_total
       lane_handed_over_total lane_searches_total leases_total lifeboat_calls_total log_lines_dropped_total
-      misses_total not_stored_total popularity_queries_total refreshes_total requests_total
-      responses_total shadow_compared_total shadow_copies_total shed_total spans_total
+      misses_total not_stored_total pages_changed_total popularity_queries_total refreshes_total requests_total
+      responses_total shadow_compared_total shadow_copies_total shed_total spans_total stale_answers_total
       store_breaker_transitions_total store_commands_total store_connections_total
       store_late_replies_total store_pipeline_failed_replies_total store_topology_changes_total
       stored_bytes_total stored_total tier_evictions_total tier_ghost_hits_total
@@ -29,7 +30,7 @@ test('the page has every metric with its name and type', async (context) => {
       redis_pipeline_execution_failures_total
     `,
     'gauge serpcache_': `
-      admission_state build_info control_corrupt control_drill_flushed_ratio control_drill_live
+      admission_state build_info changes_heard_seconds changes_table_used_ratio control_corrupt control_drill_flushed_ratio control_drill_live
       control_halted control_heard_seconds control_purges control_revision control_suppressed
       doctor_duration_seconds doctor_findings domain_state engine_breaker_state
       engine_endpoint_breaker_state engine_endpoint_in_flight engine_endpoint_reachable engine_overloaded
@@ -45,7 +46,7 @@ test('the page has every metric with its name and type', async (context) => {
       process_start_time_seconds
     `,
     'histogram serpcache_': `
-      engine_duration_seconds permit_wait_seconds request_duration_seconds store_command_duration_seconds
+      changes_lag_seconds engine_duration_seconds permit_wait_seconds request_duration_seconds store_command_duration_seconds
       store_pipeline_commands store_pipeline_duration_seconds
     `,
     'histogram ': `
@@ -210,6 +211,25 @@ test('events of the control document are counted by kind', async (context) => {
   assert.deepEqual([events('control-changed'), events('drill-void')], [1, 1]);
   const dropped = { domain: 'auto', outcome: 'dropped' };
   assert.equal(page.value('serpcache_popularity_queries_total', dropped), 30);
+});
+
+test('changes are counted one by one, and pages and gaps by reason', async (context) => {
+  const metrics = start(context);
+  const { observeChanges } = metrics.observers;
+  observeChanges({ kind: 'changes-applied', domain: 'goods', changes: 30, lagMs: 200 });
+  observeChanges({ kind: 'changes-applied', domain: 'goods', changes: 12, lagMs: 20 });
+  observeChanges({ kind: 'changes-gap', domain: 'goods', why: 'trimmed' });
+  observeChanges({ kind: 'page-changed', domain: 'goods', why: 'deleted' });
+  observeChanges({ kind: 'changes-refused', domain: 'goods', count: 7, detail: 'no id' });
+  const { value } = await scrape(metrics);
+  const goods = { domain: 'goods' };
+  assert.equal(value('serpcache_changes_total', goods), 42);
+  assert.equal(value('serpcache_changes_lag_seconds_count', goods), 2);
+  assert.equal(value('serpcache_changes_lag_seconds_sum', goods), 0.22);
+  assert.equal(value('serpcache_changes_gaps_total', { ...goods, reason: 'trimmed' }), 1);
+  assert.equal(value('serpcache_pages_changed_total', { ...goods, reason: 'deleted' }), 1);
+  assert.equal(value('serpcache_changes_refused_total', goods), 7);
+  assert.equal(value('serpcache_changes_heard_seconds', goods), 0.05);
 });
 
 test('copies are counted by type and result, comparisons by result', async (context) => {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { fingerprint } from '../../src/cache/codec.ts';
+import type { PageChange } from '../../src/cache/entry.ts';
 import type { EntryRules } from '../../src/cache/invalidation.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { type Explanation, explain, type TierExplanation } from '../../src/search/explain.ts';
@@ -10,6 +12,7 @@ import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf, LONG_LIVED } from '../fakes/entry.ts';
 import { unflushed } from '../fakes/entry-rules.ts';
 import { createFakeStore } from '../fakes/store.ts';
+import { plain } from '../plain.ts';
 
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
 const PARAMETERS = { pairs: [['q', 'диван']] } as const;
@@ -100,6 +103,23 @@ test('decisions of operators are named; an outdated entry is stale while it woul
     seen.push(`${(await made.states())[0]}`);
   }
   assert.deepEqual(seen, ['flushed', 'suppressed', 'stale', 'fresh']);
+});
+
+test('the change that made a page stale is shown, with the id of a document on the page', async () => {
+  const made = harness();
+  const page = { results: [{ id: '122' }, { id: '123' }] };
+  const held = { ...made.entry, body: Buffer.from(JSON.stringify(page)) };
+  const show = async (change: PageChange) => {
+    made.memory.set(made.name.key, { ...held, feed: { position: 1, judged: 1, change, interest: undefined } });
+    return plain((await made.explain()).tiers[0]?.change);
+  };
+  made.rules = { ...unflushed, judge: () => 'outdated', secondsSince: (position) => position * 4 };
+  const [onPage, elsewhere] = [fingerprint('123'), fingerprint('9')];
+  const changed = await show({ kind: 'changed', fingerprint: onPage, position: 3 });
+  assert.deepEqual(changed, { kind: 'changed', secondsAgo: 12, document: '123' });
+  const entered = await show({ kind: 'entered', fingerprint: elsewhere, position: 2 });
+  assert.deepEqual(entered, { kind: 'entered', secondsAgo: 8 });
+  assert.deepEqual(await show({ kind: 'unknown' }), { kind: 'unknown' });
 });
 
 test('a store fault and bytes that are no entry are shown as such', async () => {

@@ -66,6 +66,9 @@ export interface HarnessOptions {
   /** Runs the background tasks: refreshes ahead of need and the backfill of a store. */
   readonly background?: true;
   readonly tracer?: true;
+  /** Number of hits for each one that is compared with the engine. */
+  readonly audit?: number;
+  readonly random?: () => number;
 }
 
 const DOMAIN: SearchDomain = { name: 'goods', attributes: [], context: [], answerProfile: 'p' };
@@ -129,7 +132,11 @@ function startProcess(
   const { deadlineMs = 400, maxConcurrent = 8, maxQueued = 16, rules = unflushed } = options;
   const { guard, events: guarded } = guardHarness(t, { clock, ...BREAKER, maxConcurrent, maxQueued, deadlineMs });
   const popular = new Map<string, PopularSearch & { readonly key: string }>();
-  const runtime = { clock, random: Math.random, observe: (event: SearchEvent) => void events.push(event) };
+  const runtime = {
+    clock,
+    random: options.random ?? Math.random,
+    observe: (event: SearchEvent) => void events.push(event),
+  };
   const compression = { coding: 'gzip', minBytes: 1024 } as const;
   const freshness = {
     ttlMs: 100_000,
@@ -159,6 +166,7 @@ function startProcess(
       maxLeaseWaiters: options.maxLeaseWaiters ?? 8,
       backfillPerSecond: options.background ? 1000 : 0,
       popularity: { maxQueries: 100 },
+      changes: options.audit === undefined ? undefined : { audit: options.audit, engineLagMs: 0 },
     },
     memory: createMemoryTier(options.memory ?? { maxBytes: 1 << 20, emptyMaxBytes: 1 << 16 }),
     store: options.store === false ? undefined : store,

@@ -1,25 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { canonicalDocumentText } from '../../search/canonical.ts';
-import { type Document, isDocumentId, MAX_ID_BYTES, type SearchDomain, searchedText } from '../../search/domain.ts';
-import {
-  indexedWords,
-  isNgram,
-  onlyPieceOf,
-  PLAIN,
-  runsOf,
-  spellingsOf,
-  type WordRun,
-  withoutUmlauts,
-} from '../analysis/words.ts';
-import { createLabels, factsOf } from './facts.ts';
-import { createTables, factColumnsOf, IndexError, writeMeta } from './schema.ts';
+import type { Document, SearchDomain } from '../../search/domain.ts';
+import { createRows } from './rows.ts';
+import { createTables, IndexError, writeMeta } from './schema.ts';
+import { lockIndex } from './update.ts';
 
 interface BuildOptions {
-  /** The index file to make or replace. Engines that have the old file open keep it until they are restarted. */
+  /** The index file to make or replace. Engines that have the old file open search the new one from their next search on. */
   readonly file: string;
   readonly domain: SearchDomain;
   readonly documents: Iterable<Document> | AsyncIterable<Document>;
@@ -62,31 +52,16 @@ export async function buildIndex(options: BuildOptions): Promise<{ readonly docu
 }
 
 async function insertAll(database: DatabaseSync, options: BuildOptions): Promise<number> {
-  const columns = [...factColumnsOf(options.domain).values()];
-  const labels = createLabels();
-  const document = database.prepare(
-    'INSERT INTO documents (n, id, title, description, attributes) VALUES (?, ?, ?, ?, ?)',
-  );
-  const facts = database.prepare(`INSERT INTO facts VALUES (?${', ?'.repeat(columns.length)})`);
-  const fts = database.prepare('INSERT INTO fts (rowid, title, description, attributes) VALUES (?, ?, ?, ?)');
-  const foldedId = database.prepare('INSERT INTO folded_ids (folded, n) VALUES (?, ?)');
-  const spell = createSpeller(database);
-  const wordsOf = (text: string): string =>
-    runsOf(text)
-      .flatMap((run) => {
-        spell(text, run);
-        return run.parts.flatMap(indexedWords);
-      })
-      .join(' ');
+  const rows = createRows(database, options.domain, { isNew: true });
   const holder = database.prepare('SELECT n FROM documents WHERE id = ?');
-
   let [row, refused] = [0, 0];
   for await (const next of options.documents) {
     row += 1;
-    let values: ReturnType<typeof factsOf>;
     try {
-      checkId(next.id, holder);
-      values = factsOf(next, columns, labels);
+      const facts = rows.factsOf(next);
+      const first = holder.get(next.id);
+      if (first !== undefined) throw new Error(`the id is taken by row ${Number(first['n'])}`);
+      rows.put(row, next, facts, undefined);
     } catch (cause) {
       const message = `row ${row} (id ${JSON.stringify(next.id)}): ${cause instanceof Error ? cause.message : cause}`;
       const error = new IndexError('invalid-document', options.file, message, { cause, row });
@@ -95,13 +70,6 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
       refused += 1;
       continue;
     }
-    // SQLite ends text at a NUL.
-    const [title, description] = [next.title.replaceAll('\0', ' '), next.description.replaceAll('\0', ' ')];
-    document.run(row, next.id, title, description, JSON.stringify(next.attributes));
-    facts.run(row, ...values);
-    const folded = canonicalDocumentText(next.id);
-    if (folded !== next.id) foldedId.run(folded, row);
-    fts.run(row, wordsOf(title), wordsOf(description), wordsOf(searchedText(next, options.domain)));
     if (row % DOCUMENTS_PER_TURN === 0) {
       options.onProgress?.(row);
       await nextTurn();
@@ -109,36 +77,8 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
     }
   }
   if (options.signal?.aborted) throw options.signal.reason;
-  labels.write(database, columns);
+  rows.finish();
   return row - refused;
-}
-
-/** Keeps the spellings of runs. Catalogues repeat them, so the last ones are remembered. */
-function createSpeller(database: DatabaseSync) {
-  const insert = database.prepare('INSERT OR IGNORE INTO spellings (words, phrase, piece) VALUES (?, ?, ?)');
-  const seen = new Set<string>();
-  return (text: string, run: WordRun): void => {
-    const typed = text.slice(run.from, run.to);
-    const isPlain = PLAIN.test(typed);
-    if ((isPlain && onlyPieceOf(run) !== undefined) || seen.has(typed)) return;
-    if (seen.size === MAX_REMEMBERED) seen.clear();
-    seen.add(typed);
-    for (const { words, phrase, isPiece } of spellingsOf(run)) insert.run(words, phrase, isPiece ? 1 : 0);
-    for (const { text: word, from, to } of isPlain ? [] : run.parts.flatMap(({ pieces }) => pieces)) {
-      const spelling = withoutUmlauts(text.slice(from, to));
-      if (spelling !== word && !isNgram(word)) insert.run(spelling, word, 0);
-    }
-  };
-}
-
-const MAX_REMEMBERED = 20_000;
-
-function checkId(id: string, holder: StatementSync): void {
-  if (!isDocumentId(id)) {
-    throw new Error(`an id must be 1 to ${MAX_ID_BYTES} bytes of text`);
-  }
-  const first = holder.get(id);
-  if (first !== undefined) throw new Error(`the id is taken by row ${Number(first['n'])}`);
 }
 
 /** Merges the index into one segment, which answers faster than many, and reads the vocabulary from it. */
@@ -148,6 +88,7 @@ function finish(database: DatabaseSync): void {
     CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab (main, fts, row);
     INSERT INTO words (word, documents) SELECT term, doc FROM temp.vocabulary ORDER BY term;
     DROP TABLE temp.vocabulary;
+    CREATE INDEX label_codes ON labels (attribute, code);
   `);
 }
 
@@ -168,7 +109,12 @@ async function replaceFile(file: string, write: (temporary: string) => Promise<v
     await removeLeftovers(file, temporary);
     await write(temporary);
     await sync(temporary, 'r+');
-    await rename(temporary, file);
+    const replaced = lockIfIndex(file);
+    try {
+      await rename(temporary, file);
+    } finally {
+      replaced?.close();
+    }
     await sync(directory, 'r');
   } catch (cause) {
     // If this fails too (the directory may be a file), the first failure is the one to report.
@@ -176,6 +122,16 @@ async function replaceFile(file: string, write: (temporary: string) => Promise<v
     if (cause instanceof IndexError) throw cause;
     const detail = cause instanceof Error ? cause.message : String(cause);
     throw new IndexError('failed', file, `${file} was not built: ${detail}`, { cause });
+  }
+}
+
+/** An update that has begun ends first: the rest of its journal would belong to the new file. */
+function lockIfIndex(file: string): DatabaseSync | undefined {
+  try {
+    return lockIndex(file);
+  } catch {
+    // A damaged file is replaced too.
+    return undefined;
   }
 }
 

@@ -54,59 +54,135 @@ function factOf(column: FactColumn, given: AttributeValue, labels: Labels): numb
 
 interface Label {
   readonly key: string;
-  readonly label: string;
-  readonly arrival: number;
+  readonly code: number;
+  /** The text that facets show: that of the first document, whose row is `first`. */
+  label: string;
+  first: number;
+  documents: number;
+  /** Its first document was taken away: the next one is after it. */
+  isLost: boolean;
 }
 
-/** Maximum number of texts per attribute whose code is remembered: real attributes repeat a few thousand texts. */
+/** Maximum number of texts per attribute whose label is remembered: real attributes repeat a few thousand texts. */
 const MAX_REMEMBERED = 20_000;
+/** Distance of two codes in an index that takes new texts: it can be halved 16 times. */
+const CODE_STEP = 65_536;
+/** Codes of an index are from 0; those that `write` is to renumber are below this. */
+const BEFORE_FIRST = -1;
 
 /**
- * Codes for the attribute texts of one build. Two texts that a filter cannot tell apart share one code. Facets show the
- * code's label, which is the first of its texts. While documents are added, codes follow the order of arrival; `write`
- * renumbers them in the order of the texts, so that sorting by code sorts by text.
+ * Codes for the attribute texts. Two texts that a filter cannot tell apart share one code. Facets show the code's label,
+ * which is the first of its texts. Codes are in the order of the texts, so that sorting by code sorts by text: a new text
+ * gets a code between its neighbours. Where none is left, and in a new index, it gets a negative one, and `write` renumbers
+ * the attribute.
  */
-export function createLabels() {
+export function createLabels(database: DatabaseSync, columns: readonly FactColumn[], isNew: boolean) {
   const byKey = new Map<number, Map<string, Label>>();
-  const byText = new Map<number, Map<string, number>>();
+  const byText = new Map<number, Map<string, Label>>();
+  const texts = columns.filter(({ attribute }) => attribute.type === 'string');
+  const select = database.prepare('SELECT code, label, first, documents FROM labels WHERE attribute = ? AND key = ?');
+  const put = database.prepare('INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)');
+  const remove = database.prepare('DELETE FROM labels WHERE attribute = ? AND key = ?');
+  const neighbour = (sign: string, order: string) =>
+    database.prepare(`SELECT code FROM labels WHERE attribute = ? AND key ${sign} ? ORDER BY key ${order} LIMIT 1`);
+  const [below, above] = [neighbour('<', 'DESC'), neighbour('>', 'ASC')];
+
+  /** Undefined for an empty text: no filter can name it, so it is a missing value. */
+  const find = (index: number, text: string): Label | undefined => {
+    const remembered = setDefault(byText, index);
+    const known = remembered.get(text);
+    if (known !== undefined) return known;
+    const key = canonicalDocumentText(text);
+    if (key === '') return undefined;
+    const labels = setDefault(byKey, index);
+    const label = labels.get(key) ?? read(index, key) ?? made(index, key, text, BEFORE_FIRST - 1 - labels.size);
+    labels.set(key, label);
+    if (remembered.size < MAX_REMEMBERED) remembered.set(text, label);
+    return label;
+  };
+
+  function read(index: number, key: string): Label | undefined {
+    const row = isNew ? undefined : select.get(index, key);
+    if (row === undefined) return undefined;
+    const [code, first, documents] = [Number(row['code']), Number(row['first']), Number(row['documents'])];
+    return { key, code, label: String(row['label']), first, documents, isLost: false };
+  }
+
+  function made(index: number, key: string, text: string, provisional: number): Label {
+    const code = (isNew ? undefined : codeBetween(index, key)) ?? provisional;
+    const label = { key, code, label: text, first: Number.MAX_SAFE_INTEGER, documents: 0, isLost: false };
+    // The codes of the next new texts are around it.
+    if (!isNew) put.run(index, key, code, text, label.first, 0);
+    return label;
+  }
+
+  function codeBetween(index: number, key: string): number | undefined {
+    const low = Number(below.get(index, key)?.['code'] ?? BEFORE_FIRST);
+    const next = above.get(index, key);
+    const high = next === undefined ? low + 2 * CODE_STEP : Number(next['code']);
+    const code = Math.floor((low + high) / 2);
+    return low >= BEFORE_FIRST && code > low && code < high ? code : undefined;
+  }
+
+  /** The first document that has the label, now that another one has it no more. */
+  function refind(label: Label, { attribute, name }: FactColumn): void {
+    const holds =
+      attribute.multiple === true ? `instr(',' || ${name} || ',', ',${label.code},')` : `${name} = ${label.code}`;
+    const sql = `SELECT n, attributes FROM facts CROSS JOIN documents USING (n) WHERE ${holds} AND n > ? ORDER BY n LIMIT 1`;
+    const row = database.prepare(sql).get(label.first);
+    if (row === undefined) throw new Error(`no document has "${label.key}": the file is damaged`);
+    const { [attribute.name]: values } = JSON.parse(String(row['attributes'])) as Document['attributes'];
+    label.first = Number(row['n']);
+    label.label =
+      [values ?? []]
+        .flat()
+        .map(String)
+        .find((text) => canonicalDocumentText(text) === label.key) ?? '';
+  }
+
+  function renumber({ attribute, index, name }: FactColumn): void {
+    // SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji.
+    database.exec(`
+      CREATE TEMP TABLE moved (old INTEGER PRIMARY KEY, code INTEGER NOT NULL);
+      INSERT INTO moved SELECT code, (row_number() OVER (ORDER BY key) - 1) * ${isNew ? 1 : CODE_STEP}
+        FROM labels WHERE attribute = ${index};
+      UPDATE labels SET code = (SELECT code FROM moved WHERE old = labels.code) WHERE attribute = ${index};
+    `);
+    const codes =
+      attribute.multiple === true
+        ? `SELECT group_concat(code) FROM json_each('[' || ${name} || ']') CROSS JOIN moved ON old = value`
+        : `SELECT code FROM moved WHERE old = ${name}`;
+    database.exec(`UPDATE facts SET ${name} = (${codes}) WHERE ${name} IS NOT NULL; DROP TABLE moved`);
+  }
 
   return {
-    /** Null for an empty text: no filter can name it, so it is a missing value. */
-    codeOf: ({ index }: FactColumn, text: string): number | null => {
-      const remembered = setDefault(byText, index);
-      const known = remembered.get(text);
-      if (known !== undefined) return known;
-      const key = canonicalDocumentText(text);
-      if (key === '') return null;
-      const labels = setDefault(byKey, index);
-      const label = labels.get(key) ?? { key, label: text, arrival: labels.size };
-      labels.set(key, label);
-      if (remembered.size < MAX_REMEMBERED) remembered.set(text, label.arrival);
-      return label.arrival;
-    },
-    write: (database: DatabaseSync, columns: readonly FactColumn[]): void => {
-      database.exec(
-        'CREATE TEMP TABLE arrivals (attribute, arrival, code, PRIMARY KEY (attribute, arrival)) WITHOUT ROWID',
-      );
-      const insertArrival = database.prepare('INSERT INTO arrivals VALUES (?, ?, ?)');
-      const insertLabel = database.prepare('INSERT INTO labels (attribute, code, key, label) VALUES (?, ?, ?, ?)');
-      for (const { attribute, index, name } of columns) {
-        if (attribute.type !== 'string') continue;
-        // SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji.
-        const labels = [...(byKey.get(index)?.values() ?? [])].sort((a, b) =>
-          Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)),
-        );
-        for (const [code, { key, label, arrival }] of labels.entries()) {
-          insertArrival.run(index, arrival, code);
-          insertLabel.run(index, code, key, label);
+    codeOf: ({ index }: FactColumn, text: string): number | null => find(index, text)?.code ?? null,
+    /** Counts the texts of a document that is written or taken away, in row `n`. */
+    count: ({ attributes }: Document, n: number, change: 1 | -1): void => {
+      for (const { attribute, index } of texts) {
+        for (const text of [attributes[attribute.name] ?? []].flat()) {
+          const label = find(index, String(text));
+          if (label === undefined) continue;
+          label.documents += change;
+          if (change === -1) label.isLost ||= n === label.first;
+          else if (n < label.first || (label.isLost && n === label.first)) {
+            Object.assign(label, { label: String(text), first: n, isLost: false });
+          }
         }
-        const codes =
-          attribute.multiple === true
-            ? `SELECT group_concat(code) FROM json_each('[' || ${name} || ']') CROSS JOIN arrivals ON attribute = ${index} AND arrival = value`
-            : `SELECT code FROM arrivals WHERE attribute = ${index} AND arrival = ${name}`;
-        database.exec(`UPDATE facts SET ${name} = (${codes}) WHERE ${name} IS NOT NULL`);
       }
-      database.exec('DROP TABLE arrivals; CREATE INDEX label_keys ON labels (attribute, key)');
+    },
+    /** After all rows: writes the labels of these documents. */
+    write: (): void => {
+      for (const column of texts) {
+        const labels = [...(byKey.get(column.index)?.values() ?? [])];
+        for (const label of labels) {
+          const { key, code, documents, isLost } = label;
+          if (documents > 0 && isLost) refind(label, column);
+          if (documents === 0) remove.run(column.index, key);
+          else put.run(column.index, key, code, label.label, label.first, documents);
+        }
+        if (labels.some(({ code, documents }) => code < 0 && documents > 0)) renumber(column);
+      }
     },
   };
 }

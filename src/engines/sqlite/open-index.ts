@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, probeOf, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { formsOf } from '../analysis/forms.ts';
 import { type Expression, readingsOf, type Vocabulary } from './expression.ts';
-import { type FactColumn, factColumnsOf, IndexError, readMeta } from './schema.ts';
+import { type FactColumn, factColumnsOf, IndexError, openFile, reading, readMeta } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
 export interface OpenIndexOptions {
@@ -30,38 +30,31 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions) {
     const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv> (a lifeboat's: --into <directory>)`;
     throw new IndexError('missing', file, message);
   }
-  const database = openReadOnly(file);
+  const database = openFile(file);
   try {
     const meta = readMeta(database, file, domain);
-    // The file is open for reading only. `query_only` would also refuse the temporary table.
+    // `query_only` would also refuse the temporary table.
     database.exec(`
       PRAGMA cache_size = -${CACHE_KIB};
       PRAGMA temp_store = MEMORY;
       CREATE TEMP TABLE matched (n INTEGER PRIMARY KEY, score REAL NOT NULL);
     `);
     const statements = createStatementCache(database);
-    const search = createIndexSearch(statements, factColumnsOf(domain), snippetLength);
+    const searchNow = createIndexSearch(statements, factColumnsOf(domain), snippetLength);
+    const search = (request: SearchRequest): ResultPage => reading(database, () => searchNow(request));
     /** @throws when a search in this index would fail. */
     const probe = (): void => {
-      search(probeOf(domain));
       // The search for an empty page reads no document, so one is read here.
-      statements('SELECT n FROM documents LIMIT 1').all();
+      search(probeOf(domain));
+      reading(database, () => statements('SELECT n FROM documents LIMIT 1').all());
     };
     /** Whether the index has a document with that id. */
-    const holds = (id: string): boolean => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined;
+    const holds = (id: string): boolean =>
+      reading(database, () => statements('SELECT n FROM documents WHERE id = ?').get(id) !== undefined);
     return { meta, search, holds, probe, close: (): void => database.close() };
   } catch (error) {
     database.close();
     throw error;
-  }
-}
-
-function openReadOnly(file: string): DatabaseSync {
-  try {
-    return new DatabaseSync(file, { readOnly: true });
-  } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new IndexError('incompatible', file, `${file} cannot be opened: ${detail}`, { cause });
   }
 }
 

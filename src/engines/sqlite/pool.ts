@@ -1,21 +1,37 @@
 import { Worker } from 'node:worker_threads';
 import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import type { ResultPage } from '../../search/engine.ts';
+import type { DocumentChange, DocumentUpdates, ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 
 /** Events of the worker threads of one index, for metrics, logs and tests. */
 export type SqliteEvent =
-  | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' }
+  | { readonly kind: 'worker'; readonly state: 'ready' | 'ended' | 'reopened' }
+  /** The file was replaced by one that cannot be used: the thread goes on with the old one. */
+  | { readonly kind: 'worker'; readonly state: 'kept'; readonly detail: string }
   /** The thread ended by itself or could not start; the next start is tried after `restartMs`. */
   | { readonly kind: 'worker'; readonly state: 'crashed'; readonly detail: string; readonly restartMs: number };
 
-export type Question = { readonly kind: 'search'; readonly request: SearchRequest } | { readonly kind: 'probe' };
+export type Question =
+  | { readonly kind: 'search'; readonly request: SearchRequest }
+  | { readonly kind: 'probe' }
+  /** @see updateIndex */
+  | { readonly kind: 'update'; readonly documents: DocumentUpdates; readonly atMs: number };
 
-/** Messages of the thread: `ready` or `failed` once the index is open, then one message per question. */
+/** The page of a search, or what an update did. */
+export interface WorkerAnswer {
+  readonly page?: ResultPage;
+  readonly changes?: readonly DocumentChange[];
+}
+
+/**
+ * Messages of the thread: `ready` or `failed` once the index is open, then one answer or `failed` per question. Before an
+ * answer the thread looks whether the file was replaced, and says `ready` once more or `kept`.
+ */
 export type Reply =
   | { readonly kind: 'ready'; readonly build: string }
-  | { readonly kind: 'answer'; readonly page: ResultPage | undefined }
+  | ({ readonly kind: 'answer' } & WorkerAnswer)
+  | { readonly kind: 'kept'; readonly message: string }
   | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
 export interface PoolOptions {
@@ -33,12 +49,14 @@ export interface PoolOptions {
   /** In [0, 1): spreads the delays of restarts. */
   readonly random: () => number;
   readonly observe: (event: SqliteEvent) => void;
+  /** The file was replaced, and no search that goes on or begins reads the old one. */
+  readonly onReplaced: () => void;
 }
 
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5_000;
 
-interface Job extends PromiseWithResolvers<ResultPage | undefined> {
+interface Job extends PromiseWithResolvers<WorkerAnswer> {
   readonly question: Question;
   /** Set when the question was aborted. */
   grace: NodeJS.Timeout | undefined;
@@ -48,7 +66,8 @@ interface Job extends PromiseWithResolvers<ResultPage | undefined> {
 const newSlot = () => ({
   state: 'resting' as 'starting' | 'idle' | 'busy' | 'ending' | 'resting',
   thread: undefined as Thread | undefined,
-  build: '',
+  /** The newest build that the thread has opened, or has looked for and not found. */
+  seen: '',
   job: undefined as Job | undefined,
   restart: undefined as NodeJS.Timeout | undefined,
 });
@@ -56,7 +75,8 @@ const newSlot = () => ({
 type Slot = ReturnType<typeof newSlot>;
 
 /** Threads that answer one question each at a time. A lost thread is replaced; only its question fails. */
-export function createPool({ program, index, size, maxWaiting, abortGraceMs, random, observe }: PoolOptions) {
+export function createPool(options: PoolOptions) {
+  const { program, index, size, maxWaiting, abortGraceMs, random, observe, onReplaced } = options;
   const waiting: Job[] = [];
   /** Crashes since the last answer. */
   let crashes = 0;
@@ -69,13 +89,20 @@ export function createPool({ program, index, size, maxWaiting, abortGraceMs, ran
   const ready = Promise.all(slots.map((slot) => launch(slot))).then(() => undefined);
 
   async function launch(slot: Slot): Promise<void> {
-    const thread = startThread(program, index);
+    const thread = startThread(program, index, {
+      opened: (found) => {
+        slot.seen = found;
+        if (slot.state !== 'starting') observe({ kind: 'worker', state: 'reopened' });
+        noteBuild(found);
+      },
+      kept: (detail) => observe({ kind: 'worker', state: 'kept', detail }),
+    });
     slot.state = 'starting';
     slot.thread = thread;
     let failure: string | undefined;
     thread.ended.then((detail) => onEnded(slot, failure ?? detail));
     try {
-      slot.build = await thread.ready;
+      await thread.ready;
     } catch (error) {
       failure = error instanceof Error ? error.message : String(error);
       // The thread may still be alive and idle; its end schedules the next start.
@@ -85,12 +112,26 @@ export function createPool({ program, index, size, maxWaiting, abortGraceMs, ran
     if (!thread.alive() || slot.state !== 'starting') return;
     observe({ kind: 'worker', state: 'ready' });
     slot.state = 'idle';
-    // The file was replaced since the other threads opened it. They are restarted too, so that pages of two builds do not mix for long.
-    if (build !== '' && slot.build !== build) {
-      for (const other of slots) if (other.state === 'idle' && other.build !== slot.build) end(other);
-    }
-    build = slot.build;
     assign();
+  }
+
+  function noteBuild(found: string): void {
+    const isReplaced = build !== '' && build !== found;
+    build = found;
+    if (!isReplaced) return;
+    // A search that is running may read the old file; the next one of its thread looks first.
+    void Promise.allSettled(slots.map(({ job }) => job?.promise)).then(onReplaced);
+    catchUp();
+  }
+
+  /** Lets the idle threads look for the new file, one after the other: each keeps the old one on the disk until then. */
+  function catchUp(): void {
+    const slot = slots.find(({ state, seen }) => state === 'idle' && seen !== build);
+    if (slot === undefined) return;
+    slot.seen = build;
+    const job = newJob({ kind: 'probe' });
+    job.promise.catch(() => undefined);
+    void run(slot, job);
   }
 
   function onEnded(slot: Slot, detail: string): void {
@@ -143,8 +184,8 @@ export function createPool({ program, index, size, maxWaiting, abortGraceMs, ran
     // A dead or ending thread is replaced by `onEnded`; a question given to it now would wait for ever.
     if (!thread.alive() || slot.state !== 'busy') return;
     slot.state = 'idle';
-    if (slot.build !== build) end(slot);
     assign();
+    catchUp();
   }
 
   function abort(job: Job): void {
@@ -161,7 +202,7 @@ export function createPool({ program, index, size, maxWaiting, abortGraceMs, ran
   }
 
   /** Rejects with a SearchError; with `engine-timeout` as soon as the signal aborts. */
-  async function ask(question: Question, signal: AbortSignal): Promise<ResultPage | undefined> {
+  async function ask(question: Question, signal: AbortSignal): Promise<WorkerAnswer> {
     if (closing !== undefined) throw new SearchError('engine-unavailable', 'the engine is closed');
     if (signal.aborted) throw new SearchError('engine-timeout', 'the deadline had passed before the search began');
     if (slots.every(({ state }) => state === 'resting')) {
@@ -170,7 +211,7 @@ export function createPool({ program, index, size, maxWaiting, abortGraceMs, ran
     if (waiting.length >= maxWaiting && !slots.some(({ state }) => state === 'idle')) {
       throw new SearchError('engine-overloaded', `${maxWaiting} searches wait for ${size} workers already`);
     }
-    const job: Job = { question, grace: undefined, ...Promise.withResolvers<ResultPage | undefined>() };
+    const job = newJob(question);
     const onAbort = (): void => abort(job);
     signal.addEventListener('abort', onAbort, { once: true });
     waiting.push(job);
@@ -198,11 +239,21 @@ export function createPool({ program, index, size, maxWaiting, abortGraceMs, ran
   return { ask, ready, close };
 }
 
+function newJob(question: Question): Job {
+  return { question, grace: undefined, ...Promise.withResolvers<WorkerAnswer>() };
+}
+
+interface ThreadPorts {
+  /** The thread has opened a build of the index: its first, or the one that replaced it. */
+  readonly opened: (build: string) => void;
+  readonly kept: (detail: string) => void;
+}
+
 /** A worker thread with the index open. It answers one question at a time. */
-function startThread(program: URL, index: OpenIndexOptions) {
+function startThread(program: URL, index: OpenIndexOptions, { opened, kept }: ThreadPorts) {
   const worker = new Worker(program, { workerData: index });
-  const opening = Promise.withResolvers<string>();
-  let asked: PromiseWithResolvers<ResultPage | undefined> | undefined;
+  const opening = Promise.withResolvers<void>();
+  let asked: PromiseWithResolvers<WorkerAnswer> | undefined;
   let isReady = false;
   let isAlive = true;
   let cause: Error | undefined;
@@ -211,10 +262,14 @@ function startThread(program: URL, index: OpenIndexOptions) {
     switch (reply.kind) {
       case 'ready':
         isReady = true;
-        opening.resolve(reply.build);
+        opened(reply.build);
+        opening.resolve();
         return;
       case 'answer':
-        asked?.resolve(reply.page);
+        asked?.resolve(reply);
+        return;
+      case 'kept':
+        kept(reply.message);
         return;
       case 'failed':
         (isReady ? asked : opening)?.reject(new SearchError(reply.reason, reply.message));
@@ -239,10 +294,10 @@ function startThread(program: URL, index: OpenIndexOptions) {
   opening.promise.catch(() => undefined);
 
   return {
-    /** Resolves with the build of the index it opened, once it can answer. Rejects with a SearchError. */
+    /** Resolves once it can answer. Rejects with a SearchError. */
     ready: opening.promise,
-    /** Resolves with a page, or undefined for a probe. Rejects with a SearchError, also when the thread dies. */
-    ask: (question: Question): Promise<ResultPage | undefined> => {
+    /** Rejects with a SearchError, also when the thread dies. */
+    ask: (question: Question): Promise<WorkerAnswer> => {
       asked = Promise.withResolvers();
       if (isAlive) worker.postMessage(question);
       else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));

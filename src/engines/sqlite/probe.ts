@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { DatabaseSync } from 'node:sqlite';
 import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
+import { openFile, reading } from './schema.ts';
 
 interface SqliteProbeOptions {
   readonly file: string;
@@ -58,11 +58,13 @@ export function createSqliteProbe({ file, facts, clock }: SqliteProbeOptions): E
 
 /** @throws when the file is no index. */
 function metaOf(file: string): Omit<Built, 'mtimeMs'> {
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = openFile(file);
   try {
-    const value = database.prepare('SELECT value FROM meta WHERE name = ?');
-    const text = (name: string): string => String(value.get(name)?.['value']);
-    return { documents: text('documents'), builtAtMs: Number(text('builtAtMs')) };
+    return reading(database, () => {
+      const value = database.prepare('SELECT value FROM meta WHERE name = ?');
+      const text = (name: string): string => String(value.get(name)?.['value']);
+      return { documents: text('documents'), builtAtMs: Number(text('builtAtMs')) };
+    });
   } finally {
     database.close();
   }

@@ -2,24 +2,46 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { EngineReason } from '../../resilience/search-error.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
 import type { Question, Reply } from './pool.ts';
+import { fileIdentity } from './schema.ts';
+import { updateIndex } from './update.ts';
 
 /** The program of each search thread: opens the index, then answers one question after the other. */
 
 const SQLITE_ERROR = 1;
 
+const options = workerData as OpenIndexOptions;
 const reply = (message: Reply): void => parentPort?.postMessage(message);
 
 try {
-  const index = openIndex(workerData as OpenIndexOptions);
+  let identity = fileIdentity(options.file);
+  let index = openIndex(options);
+  /** Opens the file that has taken the place of the open one. To look costs a few microseconds. */
+  const followFile = (): void => {
+    const found = fileIdentity(options.file);
+    if (found === identity || found === undefined) return;
+    identity = found;
+    try {
+      const replacement = openIndex(options);
+      index.close();
+      index = replacement;
+      reply({ kind: 'ready', build: index.meta.build });
+    } catch (error) {
+      reply({ kind: 'kept', message: messageOf(error) });
+    }
+  };
   parentPort?.on('message', (question: Question) => {
     try {
+      followFile();
       switch (question.kind) {
         case 'search':
           reply({ kind: 'answer', page: index.search(question.request) });
           return;
         case 'probe':
           index.probe();
-          reply({ kind: 'answer', page: undefined });
+          reply({ kind: 'answer' });
+          return;
+        case 'update':
+          reply({ kind: 'answer', changes: updateIndex({ ...options, ...question.documents, atMs: question.atMs }) });
           return;
       }
     } catch (error) {

@@ -11,6 +11,7 @@ import type { ListenerTls } from '../transport/listener.ts';
 import { registerFile } from '../transport/static-file.ts';
 import { createTokenGate, registerAdminAccess } from './access.ts';
 import { createAuditTrail, registerAudit } from './audit.ts';
+import { registerChanges } from './changes-routes.ts';
 import { registerDoctor } from './doctor-routes.ts';
 import { registerDrills } from './drill-routes.ts';
 import { registerFlush } from './flush-routes.ts';
@@ -38,7 +39,7 @@ export interface AdminServerOptions
     | 'version'
   > {
   readonly operations: Operations;
-  /** Gets exactly one entry per request that asks for a change, done or refused. Its owner closes it. */
+  /** Gets exactly one entry per request of an operator for a change, done or refused. Its owner closes it. */
   readonly audit: Audit;
   /** Gets the Accept header of the scraper. */
   readonly metricsText: (accept?: string) => Promise<{ readonly contentType: string; readonly body: string }>;
@@ -95,6 +96,7 @@ export function createAdminServer(options: AdminServerOptions) {
     registerDrills(routes, context);
     registerWarm(routes, context);
     registerShadows(routes, context);
+    registerChanges(routes, context);
     registerDoctor(routes, context);
     registerAudit(routes, audit);
     registerHealth(routes);
@@ -141,9 +143,11 @@ function registerAdminDocs(app: FastifyInstance, options: { readonly version: st
         title: 'serpcache, for operators',
         version: options.version,
         description:
-          'State, flushes, drills, warm-ups, shadow traffic, cut-over and the doctor. Every change needs the admin token, and is written to the audit with the name of the operator.',
+          'State, flushes, drills, warm-ups, shadow traffic, cut-over, the feed of changes and the doctor. Every change needs the admin token, and is written to the audit with the name of the operator; the feed of changes is not.',
       },
-      tags: ['state', 'flush', 'drills', 'warm-up', 'shadow', 'doctor', 'audit', 'health'].map((name) => ({ name })),
+      tags: ['state', 'flush', 'drills', 'warm-up', 'shadow', 'changes', 'doctor', 'audit', 'health'].map((name) => ({
+        name,
+      })),
       components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
     },
   });

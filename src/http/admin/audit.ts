@@ -86,7 +86,7 @@ export function createAuditTrail({ audit, clock }: { readonly audit: Pick<Audit,
         done();
       });
       app.addHook('preParsing', (request, _reply, _payload, done) => {
-        if (request.routeOptions.config.readsOnly === true) lines.delete(request.raw);
+        if (request.routeOptions.config.audited === false) lines.delete(request.raw);
         done();
       });
       app.addHook('preHandler', (request, _reply, done) => {

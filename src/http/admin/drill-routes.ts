@@ -63,7 +63,7 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
 
   post('/admin/drills/preview', {
     action: 'drill-preview',
-    readsOnly: true,
+    audited: false,
     summary: 'Preview of a drill: the effect and cost of each stage',
     body: Type.Object(request, strict),
     describedBody: Type.Object({ ...request, plan }, strict),

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
-import { MAX_SUPPRESSED } from '../../control/document.ts';
-import { HALT_NOTE } from '../../operations/drills/drills.ts';
+import { CONTROL_DOCUMENT, MAX_SUPPRESSED } from '../../control/document.ts';
 import {
   affectedAnswer,
   documentSummary,
@@ -18,7 +17,6 @@ import { namingParameter } from '../problems.ts';
 import { statedReason } from './access.ts';
 import {
   type AdminContext,
-  AtMs,
   adminRoutes,
   DomainName,
   DomainQuery,
@@ -46,25 +44,18 @@ const FlushBody = Type.Object(
   strict,
 );
 
+const { properties: document } = CONTROL_DOCUMENT;
 const FlushState = Type.Object({
   domain: Type.String(),
   document: Type.Object(
     {
       revision: Type.Integer(),
       generation: Type.Integer(),
-      ranges: Type.Array(
-        Type.Object({
-          from: Type.Integer(),
-          to: Type.Integer(),
-          floor: Type.Integer({ description: 'Entries of a lower generation are misses.' }),
-          freshFloor: Type.Integer({ description: 'Entries of a lower generation are stale.' }),
-          atMs: AtMs,
-        }),
-      ),
-      indexVersion: Type.Optional(Type.String()),
-      purges: Type.Array(Type.Object({ text: Type.String(), generation: Type.Integer(), atMs: AtMs })),
+      ranges: document.ranges,
+      indexVersion: document.indexVersion,
+      purges: document.purges,
       suppressed: Type.Integer({ description: 'Number of suppressed documents; `GET /admin/suppressed` lists them.' }),
-      halted: Type.Optional(HALT_NOTE),
+      halted: document.halted,
       drill: Type.Optional(Type.String({ description: 'The running drill.' })),
       heardMsAgo: Type.Number({ description: 'Milliseconds since the control store last answered.' }),
       shared: Type.Boolean({ description: 'False: followed by this process only.' }),
@@ -104,7 +95,7 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
 
   post('/admin/flush/preview', {
     action: 'flush-preview',
-    readsOnly: true,
+    audited: false,
     summary: 'Preview of a flush: its effect and cost',
     body: Type.Object(target, strict),
     answer: FLUSH_PREVIEW,

@@ -28,21 +28,24 @@ export interface AdminContext {
 interface Described {
   readonly summary: string;
   readonly description?: string;
-  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'shadow' | 'doctor' | 'audit';
+  readonly tag: 'state' | 'flush' | 'drills' | 'warm-up' | 'shadow' | 'changes' | 'doctor' | 'audit';
   readonly body?: TSchema;
   readonly params?: TSchema;
   readonly query?: TSchema;
   readonly answer: TSchema;
   /** Absent: 200. */
-  readonly status?: 201;
+  readonly status?: 201 | 202;
+  /** Content types of the body. Absent: `application/json`. */
+  readonly consumes?: readonly string[];
   /** The content type of the answer. Absent: `application/json`. */
   readonly type?: string;
 }
 
 export function routeSchema(route: Described): Record<string, unknown> {
-  const { summary, description, tag, body, params, query, answer, status = 200, type = 'application/json' } = route;
+  const { summary, description, tag, body, consumes, params, query, answer } = route;
+  const { status = 200, type = 'application/json' } = route;
   const headers = body && Operator;
-  const members = { summary, description, params, querystring: query, body, headers };
+  const members = { summary, description, params, querystring: query, body, consumes, headers };
   return {
     // Fastify warns of a schema that is present and undefined.
     ...Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined)),
@@ -69,8 +72,8 @@ interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends 
   readonly id?: { readonly description: string; readonly unknown?: Problem };
   /** The name of the change in the audit. */
   readonly action?: string;
-  /** It changes nothing, so it gets no audit line. */
-  readonly readsOnly?: true;
+  /** False: it gets no audit line, because it changes nothing, or brings data. */
+  readonly audited?: false;
   readonly bodyLimit?: number;
   /** The address of the new resource. */
   readonly location?: (answer: Decoded<Answer>) => string;
@@ -102,7 +105,7 @@ export function adminRoutes(app: FastifyInstance, tag: Described['tag'], audit?:
       url: string,
       route: AdminRoute<Body, Query, Answer>,
     ): void => {
-      const { id, query, body, action, readsOnly, bodyLimit, exposeHeadRoute, location } = route;
+      const { id, query, body, action, audited, bodyLimit, exposeHeadRoute, location } = route;
       const described = { query: route.describedQuery ?? query, body: route.describedBody ?? body };
       const params = id && Type.Object({ id: Type.String({ description: id.description }) });
       const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
@@ -115,7 +118,7 @@ export function adminRoutes(app: FastifyInstance, tag: Described['tag'], audit?:
         url,
         ...limit,
         ...head,
-        config: { action, readsOnly },
+        config: { action, audited },
         schema: routeSchema({ ...route, ...described, tag, params }),
         handler: async (request, reply) => {
           const answer = await route.handle({

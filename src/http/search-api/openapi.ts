@@ -96,6 +96,9 @@ const ProblemBody = Type.Object(
     detail: Type.String(),
     code: oneOf(Object.keys(PROBLEMS)),
     parameter: Type.Optional(Type.String({ description: 'The wrong part: a parameter, or a JSON pointer.' })),
+    refused: Type.Optional(
+      Type.Array(Type.Object({ line: Type.Integer(), detail: Type.String() }), { description: 'The wrong lines.' }),
+    ),
   },
   { description: 'RFC 9457, application/problem+json.' },
 );

@@ -20,8 +20,8 @@ declare module 'fastify' {
     readonly revive?: Reviver;
     /** The name of the route's change in the audit. */
     readonly action?: string;
-    /** The route changes nothing although its method is not GET: a successful request leaves no audit line. */
-    readonly readsOnly?: true;
+    /** A request with the right token leaves no audit line although its method is not GET. */
+    readonly audited?: false;
     /** The route costs an engine call although its method is GET: it needs the token as a change does. */
     readonly callsEngine?: true;
   }
@@ -70,8 +70,8 @@ export function createApp(options: AppOptions) {
     onCut: () => observe({ kind: 'connection', what: 'held' }),
   });
   const respond = (problem: Problem, id: string) => problemResponse(problem, id, random);
-  const problemOf = (error: unknown): Problem =>
-    problemOfFastify(error, maxBodyBytes) ?? clientFault(error, options.problemOf(error));
+  const problemOf = (error: unknown, maxBytes = maxBodyBytes): Problem =>
+    problemOfFastify(error, maxBytes) ?? clientFault(error, options.problemOf(error));
   const refuse = (request: FastifyRequest, reply: FastifyReply, problem: Problem): void => {
     options.onRefused?.(request.raw, problem);
     sendProblem(reply, respond(problem, request.id));
@@ -140,7 +140,7 @@ export function createApp(options: AppOptions) {
     done();
   });
   fastify.setErrorHandler((error, request, reply) => {
-    const problem = problemOf(error);
+    const problem = problemOf(error, request.routeOptions.bodyLimit);
     if (PROBLEMS[problem.code].status === 500) log.error({ requestId: request.id, err: error }, 'a route failed');
     refuse(request, reply, problem);
   });

@@ -75,10 +75,11 @@ export function createBufferBudget({ maxBytes, onCut }: { readonly maxBytes: num
 }
 
 /**
- * Maximum number of pieces (chunks or packets) in which a body may arrive. A body of 1 MiB in the smallest packets has
- * 2,000. A client that sends more pieces sends single bytes, each of which costs 4 µs and more memory than is counted.
+ * Maximum number of pieces (chunks or packets) in which a body may arrive; more where a route takes more than 2 MiB. A body of
+ * 1 MiB in the smallest packets has 2,000. A client that sends more pieces sends single bytes, each of which costs 4 µs and more memory than is counted.
  */
 const MAX_PIECES = 4096;
+const LEAST_PIECE_BYTES = 512;
 /** Node's overhead per piece. */
 const PIECE_BYTES = 400;
 
@@ -86,16 +87,17 @@ const PIECE_BYTES = 400;
 export function trackBodies(app: FastifyInstance, buffers: BufferBudget): void {
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { socket } = request.raw;
+    const maxPieces = Math.max(MAX_PIECES, request.routeOptions.bodyLimit / LEAST_PIECE_BYTES);
     let bytes = 0;
     let pieces = 0;
     const hold = (chunk: Buffer): void => {
       pieces += 1;
-      if (pieces <= MAX_PIECES) {
+      if (pieces <= maxPieces) {
         bytes += chunk.length + PIECE_BYTES;
         buffers.hold(socket, chunk.length + PIECE_BYTES);
-      } else if (pieces === MAX_PIECES + 1) {
+      } else if (pieces === maxPieces + 1) {
         // The body parser drops the body and refuses the request.
-        if (payload.listenerCount('error') > 0) payload.emit('error', new Refusal(TOO_MANY_PIECES));
+        if (payload.listenerCount('error') > 0) payload.emit('error', new Refusal(tooManyPieces(maxPieces)));
         else socket.destroy();
       }
     };
@@ -111,8 +113,9 @@ export function trackBodies(app: FastifyInstance, buffers: BufferBudget): void {
   });
 }
 
-const TOO_MANY_PIECES = {
-  code: 'body-too-large',
-  detail: `A body may come in at most ${MAX_PIECES} chunks or packets; send it in larger ones.`,
-  headers: { connection: 'close' },
-} as const;
+const tooManyPieces = (most: number) =>
+  ({
+    code: 'body-too-large',
+    detail: `A body may come in at most ${most} chunks or packets; send it in larger ones.`,
+    headers: { connection: 'close' },
+  }) as const;

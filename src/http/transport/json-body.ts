@@ -6,7 +6,7 @@ import { type Problem, Refusal } from './problem.ts';
  * Maximum number of members, elements and nested values of a body: twice the need of 50 searches with about 100 each.
  * This number determines the cost of parsing: 4 MiB of `[` hold the event loop for 390 ms, one string of 4 MiB for 2.
  */
-const MAX_VALUES = 10_000;
+export const MAX_VALUES = 10_000;
 
 /** Called by `JSON.parse` for each value; `source` is the text of a scalar. */
 export type Reviver = (name: string, value: unknown, context?: { readonly source?: string }) => unknown;
@@ -33,7 +33,7 @@ export function parseJsonBody({ headers, routeOptions }: FastifyRequest, body: B
 }
 
 /** Counts commas and opening brackets outside strings. A body that is not JSON is left to the parser, which stops at once. */
-function hasMoreValues(body: Buffer, max: number): boolean {
+export function hasMoreValues(body: Buffer, max: number): boolean {
   let values = 0;
   let isInString = false;
   for (let i = 0; i < body.length; i += 1) {

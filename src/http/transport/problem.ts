@@ -35,6 +35,8 @@ export const PROBLEMS = {
   'not-dedicated': { status: 409, title: 'Store is not dedicated' },
   'hypothesis-failed': { status: 409, title: 'Hypothesis fails already' },
   'no-store': { status: 409, title: 'Domain has no store' },
+  'no-feed': { status: 409, title: 'Domain has no feed of changes' },
+  'no-live-documents': { status: 409, title: 'Engine takes no documents here' },
   'unknown-candidate': { status: 404, title: 'Unknown candidate' },
   'candidate-unfit': { status: 409, title: 'Candidate is unfit' },
   'shadow-running': { status: 409, title: 'A shadow is running' },
@@ -82,6 +84,8 @@ export interface Problem {
   readonly detail: string;
   /** The wrong parameter: the name of a query parameter, or a JSON pointer into a body. */
   readonly parameter?: string;
+  /** The lines of a body that are wrong. */
+  readonly refused?: readonly { readonly line: number; readonly detail: string }[];
   /** When a retry may succeed, before jitter. */
   readonly retryAfterMs?: number;
   /** Fields that the status requires: `allow`, `www-authenticate`. */
@@ -114,6 +118,7 @@ export function problemDocument(problem: Problem): Record<string, unknown> {
     detail: problem.detail,
     code: problem.code,
     parameter: problem.parameter,
+    refused: problem.refused,
   };
 }
 

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import type { Caller, Control } from '../../control/control.ts';
+import { HALT } from '../../control/document.ts';
 import { type Decoded, domainName, wallTime } from '../../schema/fields.ts';
 import type { Flush } from '../flush/create-flush.ts';
 import { FLUSH_PREVIEW } from '../flush/flush.ts';
@@ -88,12 +89,10 @@ export const LISTED_DRILLS = Type.Object({
 });
 export type ListedDrills = Decoded<typeof LISTED_DRILLS>;
 
-export const HALT_NOTE = Type.Object({ reason: Type.String(), by: Type.String(), atMs: wallTime() });
-
 /** Whether drills are halted, and in which domains. */
 export const HALT_STATE = Type.Object({
   halted: Type.Boolean({ description: 'In any domain.' }),
-  domains: Type.Array(Type.Object({ domain: Type.String(), ...HALT_NOTE.properties })),
+  domains: Type.Array(Type.Object({ domain: Type.String(), ...HALT.properties })),
 });
 export type HaltState = Decoded<typeof HALT_STATE>;
 

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import { BUCKETS } from '../../cache/invalidation.ts';
-import type { OverlayRange } from '../../control/document.ts';
+import { BUCKET_RANGE, type OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
 import { amount, count, type Decoded, difference, integer, oneOf, share } from '../../schema/fields.ts';
-import { BUCKET_RANGE, ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
+import { ERASE_METHOD, FLUSH_MODE, FLUSH_PREVIEW } from '../flush/flush.ts';
 import { FIGURES } from '../meter/figures.ts';
 import { GUARD_ACTIONS, GUARD_FIGURES, type Plan } from './plan.ts';
 

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import type { ControlDocument, FlushMode } from '../../control/document.ts';
+import { BUCKET_RANGE, type ControlDocument, type FlushMode } from '../../control/document.ts';
 import { type Decoded, wallTime } from '../../schema/fields.ts';
-import { type Affected, BUCKET_RANGE, ERASURE, FLUSH_MODE, type PurgedPages } from './flush.ts';
+import { type Affected, ERASURE, FLUSH_MODE, type PurgedPages } from './flush.ts';
 
 /* The answers to flushes, purges and suppressions: the admin API sends them, and the CLI prints them. */
 

@@ -1,7 +1,6 @@
 import Type from 'typebox';
-import { BUCKETS } from '../../cache/invalidation.ts';
 import type { Changed } from '../../control/control.ts';
-import { type BucketRange, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
+import { BUCKET_RANGE, type BucketRange, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
 import { amount, count, type Decoded, oneOf, share } from '../../schema/fields.ts';
 
 export interface FlushRequest {
@@ -81,12 +80,6 @@ export const ERASURE = Type.Object({
   seconds: Type.Number(),
 });
 export type Erasure = Decoded<typeof ERASURE>;
-
-/** A range of buckets in an answer or a journal. */
-export const BUCKET_RANGE = Type.Object({
-  from: Type.Integer({ minimum: 0, maximum: BUCKETS }),
-  to: Type.Integer({ minimum: 0, maximum: BUCKETS }),
-});
 
 /**
  * The load on the engine, estimated from the searches of this process over the last minute (`seconds`, `searches`): with a

@@ -92,6 +92,43 @@ export const FIGURES = Type.Object({
 export type Figures = Decoded<typeof FIGURES>;
 export type CohortFigures = Decoded<typeof COHORT_FIGURES>;
 
+/** Answers of a domain that the audit compared since the start of the process. */
+export const AUDIT_FIGURES = Type.Object({
+  audited: count('Hits compared with the engine.'),
+  stale: count('Those that the engine would have answered otherwise.'),
+  perMillion: Type.Optional(
+    Type.Object(
+      { found: amount(), from: amount(), to: amount() },
+      { description: 'Stale answers per million, and the interval that has the true figure with 95 % confidence.' },
+    ),
+  ),
+});
+export type AuditFigures = Decoded<typeof AUDIT_FIGURES>;
+
+/** Quantile of the normal distribution for 95 %. */
+const Z = 1.96;
+
+/** @param audits answers by result, `equal` or why they were stale. The interval is that of Wilson (1927), which is right for few and for none. */
+export function auditFigures(audits: Readonly<Record<string, number>>): AuditFigures {
+  const audited = sum(Object.values(audits));
+  const stale = audited - (audits['equal'] ?? 0);
+  if (audited === 0) return { audited, stale };
+  const found = stale / audited;
+  const part = Z ** 2 / audited;
+  const centre = found + part / 2;
+  const reach = Math.sqrt(part * (found * (1 - found) + part / 4));
+  const perMillion = (value: number): number => Math.round(1e6 * Math.min(1, Math.max(0, value)));
+  return {
+    audited,
+    stale,
+    perMillion: {
+      found: perMillion(found),
+      from: perMillion((centre - reach) / (1 + part)),
+      to: perMillion((centre + reach) / (1 + part)),
+    },
+  };
+}
+
 type Readings = ReadonlyMap<string, MeterReading>;
 
 /** Minimum duration for rates, which would have no bound otherwise. No process reports twice within this time. */

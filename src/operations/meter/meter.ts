@@ -1,5 +1,6 @@
 import { Compile } from 'typebox/compile';
 import type { StoreEvent } from '../../cache/store.ts';
+import type { ChangeEvent } from '../../changes/feed.ts';
 import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
 import type { GuardEvent } from '../../resilience/guard.ts';
@@ -56,6 +57,8 @@ export function createMeter({ buckets, engine, clock }: MeterOptions) {
   const readDurations = createDurations();
   const permits = { count: 0, waitedMs: 0 };
   const pages = { count: 0, bytes: 0, big: 0, largestBytes: 0 };
+  const [audits, changedPages] = [new Map<string, number>(), new Map<string, number>()];
+  let staleSinceChange = 0;
 
   const cohort = (ranges: readonly BucketRange[]): CohortReading => {
     const sum = { searches: 0, hits: 0 };
@@ -87,12 +90,19 @@ export function createMeter({ buckets, engine, clock }: MeterOptions) {
     noteSearch: (event: SearchEvent) => {
       if (event.kind === 'engine') noteEngine({ failed: event.result in REASONS, durationMs: event.durationMs });
       else if (event.kind === 'miss') addOne(misses, event.reason);
-      else if (event.kind === 'stored' && event.tier === 'l2') {
+      else if (event.kind === 'audit') {
+        addOne(audits, event.result);
+        if (event.result === 'changed' || event.result === 'left' || event.result === 'entered') staleSinceChange += 1;
+      } else if (event.kind === 'stored' && event.tier === 'l2') {
         pages.count += 1;
         pages.bytes += event.bytes;
         if (event.bytes > BIG_PAGE_BYTES) pages.big += 1;
         if (event.bytes > pages.largestBytes) pages.largestBytes = event.bytes;
       }
+    },
+    noteChanges: (event: ChangeEvent) => {
+      if (event.kind === 'changes-applied') staleSinceChange = 0;
+      else if (event.kind === 'page-changed') addOne(changedPages, event.why);
     },
     noteStore: (event: StoreEvent) => {
       if (event.kind !== 'command' || event.operation !== 'read') return;
@@ -128,6 +138,12 @@ export function createMeter({ buckets, engine, clock }: MeterOptions) {
       misses: Object.fromEntries(misses),
       /** Stored in L2; `big` is the number above `BIG_PAGE_BYTES`. */
       pages: { ...pages },
+      /** Hits compared with the engine: `equal`, or the reason why they were stale. */
+      audits: Object.fromEntries(audits),
+      /** Those that a change of a document explains, since the last change that the feed brought. */
+      staleSinceChange,
+      /** Pages that the feed made stale, by reason. */
+      changedPages: Object.fromEntries(changedPages),
     }),
   };
 }
@@ -151,6 +167,7 @@ export function meterEvents(meters: ReadonlyMap<string, Meter>) {
       meters.get(event.domain)?.noteRequest(event);
     },
     observeSearch: (event: SearchEvent): void => meters.get(event.domain)?.noteSearch(event),
+    observeChanges: (event: ChangeEvent): void => meters.get(event.domain)?.noteChanges(event),
     observeStore: (domain: string, event: StoreEvent): void => meters.get(domain)?.noteStore(event),
     observeGuard: (domain: string, event: GuardEvent): void => meters.get(domain)?.noteGuard(event),
   };

@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { PLACEMENT_PHASES, type Placement } from '../../control/document.ts';
+import { PLACEMENT, type Placement, SHADOW } from '../../control/document.ts';
 import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
-import { amount, type Decoded, oneOf, share, wallTime } from '../../schema/fields.ts';
+import { amount, type Decoded, oneOf, share } from '../../schema/fields.ts';
 import { type Agreed, SHADOW_FIGURES, SHADOW_SAMPLE, SHADOW_VERDICT } from './figures.ts';
 
 export interface StartShadow {
@@ -35,34 +35,16 @@ const STORE = Type.Object({
   fingerprint: name('Two processes mean the same store when these are equal.'),
 });
 
-const SHADOW = Type.Object({
-  id: Type.String(),
-  candidate: STORE,
-  fraction: Type.Number(),
-  reads: Type.Integer(),
-  by: Type.String(),
-  atMs: wallTime(),
-  untilMs: wallTime(),
-});
-
-const PLACEMENT = Type.Object(
-  {
-    id: Type.String(),
-    phase: oneOf(PLACEMENT_PHASES),
-    active: STORE,
-    other: Type.Optional(STORE),
-    by: Type.String(),
-    atMs: wallTime(),
-  },
-  { description: 'Which stores hold the entries. Absent: the store of the configuration.' },
-);
-
 export const SHADOW_SUMMARY = Type.Object({
   domain: Type.String(),
   configured: STORE,
   candidates: Type.Array(STORE),
   shadow: Type.Optional(SHADOW),
-  placement: Type.Optional(PLACEMENT),
+  placement: Type.Optional(
+    Type.Omit(PLACEMENT, ['settledBefore', 'reversed'], {
+      description: 'Which stores hold the entries. Absent: the store of the configuration.',
+    }),
+  ),
   active: STORE,
   paused: Type.Boolean({ description: 'The copies are paused: the event loop of this process is late.' }),
   warning: Type.Optional(Type.String({ description: 'Such as a store that this process does not declare.' })),

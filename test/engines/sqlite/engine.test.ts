@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { rename } from 'node:fs/promises';
+import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
 import type { EngineReason } from '../../../src/resilience/search-error.ts';
+import type { Document } from '../../../src/search/domain.ts';
 import type { Engine } from '../../../src/search/engine.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { pluck } from '../../pluck.ts';
@@ -18,6 +19,8 @@ interface Opened {
   readonly engine: Engine;
   readonly file: string;
   readonly events: readonly SqliteEvent[];
+  /** Number of calls of onReplaced so far. */
+  readonly replaced: () => number;
   /** Number of events of this state so far. */
   readonly count: (state: SqliteEvent['state']) => number;
 }
@@ -30,6 +33,7 @@ async function opened(
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
   await buildIndex({ file, domain: DOMAIN, documents: titled('чайник', 'самовар', 'slow'), builtAtMs: 0 });
   const events: SqliteEvent[] = [];
+  let replaced = 0;
   const engine = await createSqliteEngine({
     file,
     domain: DOMAIN,
@@ -37,11 +41,20 @@ async function opened(
     snippetLength: 200,
     random: () => 0,
     observe: (event) => events.push(event),
+    onReplaced: () => {
+      replaced += 1;
+    },
     program: new URL('./unruly-worker.ts', import.meta.url),
     ...bounds,
   });
   context.after(() => engine.close());
-  return { engine, file, events, count: (state) => events.filter((event) => event.state === state).length };
+  return {
+    engine,
+    file,
+    events,
+    replaced: () => replaced,
+    count: (state) => events.filter((event) => event.state === state).length,
+  };
 }
 
 const refused = (promise: Promise<unknown>, reason: EngineReason, message = /./): Promise<void> =>
@@ -149,13 +162,105 @@ it('closing rejects running and waiting searches', async (context) => {
   await Promise.all(refusals);
 });
 
-it('when a replacement opens a newer index, all workers are restarted with it', async (context) => {
-  const { engine, file, count } = await opened(context, 2);
-  const documents = titled('чайник', 'чайник', 'чайник');
-  await buildIndex({ file, domain: DOMAIN, documents, builtAtMs: 1 });
-  assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 1, 'an open index does not change');
+const replacement = (file: string, documents: number): Promise<unknown> =>
+  buildIndex({ file, domain: DOMAIN, documents: titled(...Array(documents).fill('чайник')), builtAtMs: 1 });
+
+it('a file that is replaced is searched from the next search on, by all workers, and no search fails', async (context) => {
+  const { engine, file, count, replaced } = await opened(context, 3);
+  const totals = new Set<number>();
+  let isOver = false;
+  const searching = [1, 2].map(async () => {
+    while (!isOver) totals.add((await engine.search(ask('чайник'), timeLimit())).total);
+  });
+  for (const documents of [2, 3, 4]) {
+    await replacement(file, documents);
+    assert.equal((await engine.search(ask('чайник'), timeLimit())).total, documents);
+    await until('all workers to open it', () => count('reopened') === 3 * (documents - 1));
+  }
+  isOver = true;
+  await Promise.all(searching);
+  assert.deepEqual(new Set([...totals, 2, 3]), new Set([1, 2, 3, 4]));
+  await until('the calls', () => replaced() === 3);
+  assert.equal(count('crashed') + count('ended') + count('kept'), 0);
+});
+
+it('a replacement is told when no search reads the old file any more', async (context) => {
+  const { engine, file, count, replaced } = await opened(context, 2);
+  const controller = new AbortController();
+  const hanging = engine.search(ask('hang'), controller.signal);
+  await replacement(file, 5);
+  await engine.probe(timeLimit());
+  assert.equal(count('reopened'), 1, 'by a worker that is not busy');
+  assert.equal(replaced(), 0);
+  controller.abort();
+  await refused(hanging, 'engine-timeout');
+  await until('the call', () => replaced() === 1);
+});
+
+it('a worker that starts again opens the newest file, and the others follow', async (context) => {
+  const { engine, file, count, replaced } = await opened(context, 2);
+  await replacement(file, 3);
   await refused(engine.search(ask('crash'), timeLimit()), 'engine-unavailable');
-  await until('both on the new index', () => count('ready') === 4);
-  const pages = await Promise.all([1, 2, 3, 4].map(() => engine.search(ask('чайник'), timeLimit())));
-  assert.deepEqual(pluck(pages, 'total'), [3, 3, 3, 3]);
+  await until('both on the new index', () => count('ready') === 3 && count('reopened') === 1);
+  assert.equal(replaced(), 1);
+});
+
+it('a replacement that is damaged or for other attributes is reported, and the old file is searched on', async (context) => {
+  const { engine, file, events, count, replaced } = await opened(context, 1);
+  await writeFile(`${file}.new`, 'no index');
+  await rename(`${file}.new`, file);
+  for (let search = 0; search < 3; search += 1) {
+    assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 1);
+  }
+  await buildIndex({ file, domain: { ...DOMAIN, attributes: [] }, documents: titled('чайник'), builtAtMs: 1 });
+  assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 1);
+  const kept = events.flatMap((event) => (event.state === 'kept' ? [event.detail] : []));
+  assert.equal(kept.length, 2, 'once for each file');
+  assert.match(kept.join('\n'), /is not a search index.*\n.*built for the attributes none/s);
+  assert.equal(replaced(), 0);
+  await replacement(file, 2);
+  assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 2);
+  await until('the call', () => replaced() === 1 && count('reopened') === 1);
+});
+
+it('searches see an update as a whole, and none fails while updates are written', async (context) => {
+  const { engine } = await opened(context, 2);
+  const marked = (brand: string): Document[] =>
+    titled(...Array(300).fill(`товар ${brand}`)).map((document) => ({ ...document, attributes: { brand } }));
+  await engine.update?.({ upserts: marked('b0'), deletions: [] }, timeLimit());
+  let isOver = false;
+  const seen = new Set<unknown>();
+  const searching = [1, 2].map(async () => {
+    while (!isOver) {
+      const page = await engine.search(ask('товар', { facets: ['brand'], limit: 100 }), timeLimit());
+      const [{ value } = { value: '' }] = page.facets['brand'] ?? [];
+      assert.deepEqual(page.facets, { brand: [{ value, count: 300 }] });
+      assert.deepEqual(new Set(page.results.map(({ title }) => title)), new Set([`товар ${value}`]));
+      seen.add(value);
+    }
+  });
+  for (let round = 1; round <= 15; round += 1) {
+    const changes = await engine.update?.({ upserts: marked(`b${round}`), deletions: [] }, timeLimit());
+    assert.equal(changes?.length, 300);
+    const page = await engine.search(ask(`товар b${round}`), timeLimit());
+    assert.equal(page.total, 300, 'at once');
+  }
+  isOver = true;
+  await Promise.all(searching);
+  assert.ok(seen.size > 3);
+});
+
+it('an update that is given up is made as a whole or not at all, and the next one is made', async (context) => {
+  const { engine, count } = await opened(context, 1);
+  const upserts = titled(...Array.from({ length: 20_000 }, (_, index) => `товар ${index}`));
+  await engine.update?.({ upserts: [], deletions: [] }, timeLimit());
+  const controller = new AbortController();
+  const updating = Promise.resolve(engine.update?.({ upserts, deletions: [] }, controller.signal));
+  controller.abort();
+  await refused(updating, 'engine-timeout');
+  await until('the thread is replaced', () => count('ended') === 1);
+  const { total } = await engine.search(ask('товар'), timeLimit());
+  assert.ok(total === 0 || total === 20_000, `${total}`);
+  const changes = await engine.update?.({ upserts: titled('товар'), deletions: ['2'] }, timeLimit());
+  assert.deepEqual(pluck(changes ?? [], 'id'), ['1', '2']);
 });

@@ -235,6 +235,9 @@ export function domainWith(change: Partial<DomainFacts> = {}): DomainFacts {
     readDurations: DURATION_BOUNDS_MS.map(() => 0).concat(0),
     misses: {},
     pages: { count: 0, bytes: 0, big: 0, largestBytes: 0 },
+    audits: {},
+    staleSinceChange: 0,
+    changedPages: {},
     ...change,
   };
 }

@@ -74,3 +74,16 @@ test('a reading does not change when more is counted', () => {
   observeGuard('goods', { kind: 'permit', target: 'goods', queuedMs: 5 });
   assert.deepEqual(before, counting().reading('goods'));
 });
+
+test('audits and pages that the feed made stale are counted; a change of a document ends the count of stale answers without one', () => {
+  const { observeSearch, observeChanges, reading } = counting();
+  const domain = 'goods';
+  for (const result of ['equal', 'left', 'facet', 'entered'] as const) observeSearch({ kind: 'audit', domain, result });
+  assert.deepEqual(reading('goods').audits, { equal: 1, left: 1, facet: 1, entered: 1 });
+  assert.equal(reading('goods').staleSinceChange, 2);
+  observeChanges({ kind: 'page-changed', domain, why: 'entered' });
+  assert.equal(reading('goods').staleSinceChange, 2);
+  observeChanges({ kind: 'changes-applied', domain, changes: 1, lagMs: 3 });
+  const { staleSinceChange, changedPages } = reading('goods');
+  assert.deepEqual({ staleSinceChange, changedPages }, { staleSinceChange: 0, changedPages: { entered: 1 } });
+});

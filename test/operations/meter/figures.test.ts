@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { figuresBetween, type MeterReading } from '../../../src/operations/meter/figures.ts';
+import { auditFigures, figuresBetween, type MeterReading } from '../../../src/operations/meter/figures.ts';
 import { createMeter, type Meter } from '../../../src/operations/meter/meter.ts';
 import { createFakeClock, type FakeClock } from '../../fakes/clock.ts';
 import { plain } from '../../plain.ts';
@@ -95,4 +95,12 @@ test('a process that did not know the drill yet is left out of the cohorts only'
   const figures = figuresBetween(one(before), one(meter.read([[{ from: 0, to: 100 }]])));
   assert.equal(figures.searches, 1);
   assert.deepEqual(plain(figures.cohorts), [{ searches: 0 }]);
+});
+
+test('stale answers per million have the interval of Wilson: wide for few audits, and above 0 for none stale', () => {
+  assert.deepEqual(auditFigures({}), { audited: 0, stale: 0 });
+  assert.deepEqual(auditFigures({ equal: 1000 }).perMillion, { found: 0, from: 0, to: 3827 });
+  const { perMillion, ...counts } = auditFigures({ equal: 990, changed: 6, left: 4 });
+  assert.deepEqual(counts, { audited: 1000, stale: 10 });
+  assert.deepEqual(perMillion, { found: 10_000, from: 5441, to: 18_310 });
 });

@@ -109,6 +109,8 @@ const REASONS: Texts = {
   unsigned: ['the kept answer was not signed by this service', 'хранившийся ответ не подписан этим сервисом'],
   flushed: ['the kept answer was flushed', 'хранившийся ответ сброшен'],
   suppressed: ['the kept answer held a withdrawn document', 'в хранившемся ответе был снятый документ'],
+  deleted: ['the kept answer held a deleted document', 'в хранившемся ответе был удалённый документ'],
+  changed: ['documents of this answer have changed', 'документы этого ответа изменились'],
   expired: ['the kept answer was too old', 'хранившийся ответ устарел'],
   'not-storable': ['such an answer is not kept', 'такие ответы не хранятся'],
   unseen: ['nobody had asked this lately', 'этого давно никто не спрашивал'],

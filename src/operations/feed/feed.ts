@@ -1,0 +1,169 @@
+import { isDeepStrictEqual } from 'node:util';
+import { Type } from 'typebox';
+import { createChangeReader } from '../../catalogue/read.ts';
+import { RowFault } from '../../catalogue/row.ts';
+import { type Change, type ChangedAttributes, parseChange } from '../../changes/change.ts';
+import type { Changes } from '../../changes/create-changes.ts';
+import { OperationError } from '../../control/operation-error.ts';
+import { count, type Decoded } from '../../schema/fields.ts';
+import type { Attribute, Document } from '../../search/domain.ts';
+import type { DocumentChange, Engine } from '../../search/engine.ts';
+
+const MAX_REFUSED = 100;
+const MAX_DETAIL = 200;
+
+export const REFUSED_LINES = Type.Array(Type.Object({ line: Type.Integer({ minimum: 1 }), detail: Type.String() }), {
+  maxItems: MAX_REFUSED,
+  description: `Lines of the body that were not taken, from 1, and why; the first ${MAX_REFUSED}.`,
+});
+
+export const TAKEN = Type.Object({
+  domain: Type.String(),
+  taken: count(
+    'Number of lines that were taken. Their changes are in force in this process, and within a second in all.',
+  ),
+  refused: REFUSED_LINES,
+  refusedCount: count('Number of all lines that were not taken.'),
+  cut: count('Number of taken lines of which a text was cut.'),
+});
+export type Taken = Decoded<typeof TAKEN>;
+
+/** A line of a call, from 1, without its end; or why it was not read. */
+export type FeedLine = { readonly line: number } & ({ readonly bytes: Uint8Array } | { readonly fault: string });
+
+/** The lines by which other programs tell what has changed in a domain. Each method takes those of one call. */
+export type DocumentFeed = ReturnType<typeof createFeed>;
+
+interface FeedOptions {
+  readonly domain: string;
+  readonly attributes: readonly Attribute[];
+  /** Absent: the domain has no feed of changes. */
+  readonly changes: Pick<Changes, 'publish' | 'indexReplaced'> | undefined;
+  /** Absent: the engine takes documents by its own writes only. */
+  readonly update: Engine['update'];
+}
+
+/** An update of 10,000 documents takes seconds. */
+const UPDATE_DEADLINE_MS = 60_000;
+
+export function createFeed({ domain, attributes, changes, update }: FeedOptions) {
+  const fed = () => {
+    if (changes !== undefined) return changes;
+    const detail = `${domain} has no feed of changes: give it the section domains.${domain}.changes, which may be empty ({}), and restart`;
+    throw new OperationError('no-feed', detail, '/domain');
+  };
+
+  return {
+    /** Publishes changes, and answers when they are in force here. @throws OperationError no-feed, control-unavailable */
+    changes: async (lines: AsyncIterable<FeedLine>): Promise<Taken> => {
+      const { publish } = fed();
+      const { read, refused } = await readLines(lines, parseChange);
+      if (read.length > 0) await publish(read.map(({ value }): Change => value.change));
+      return { domain, taken: read.length, ...refused.answer(), cut: read.filter(({ value }) => value.cut).length };
+    },
+    /**
+     * Updates the engine's index, and then publishes the changes of its documents. Of several lines with one id the last counts.
+     * @throws OperationError no-live-documents, no-feed, control-unavailable; SearchError of the engine
+     */
+    documents: async (lines: AsyncIterable<FeedLine>): Promise<Taken> => {
+      if (update === undefined) {
+        const detail = `the engine of ${domain} takes documents by its own writes only: write there, and then tell POST /admin/changes`;
+        throw new OperationError('no-live-documents', detail, '/domain');
+      }
+      const { publish, indexReplaced } = fed();
+      let isCut = false;
+      const parse = createChangeReader(attributes, (note) => {
+        isCut ||= note.includes(': cut to ');
+      });
+      const { read, refused } = await readLines(lines, (text) => {
+        isCut = false;
+        return { ...parse(text), cut: isCut };
+      });
+      const lineOf = new Map(read.map(({ line, value }) => [value.id, line]));
+      const last = read.filter(({ line, value }) => lineOf.get(value.id) === line).map(({ value }) => value);
+      const upserts = last.flatMap(({ document }) => document ?? []);
+      const deletions = last.flatMap(({ id, document }) => (document === undefined ? id : []));
+      /** Where the feed does not take them, every older page of this process counts as changed. */
+      const tell = (changed: readonly DocumentChange[]): Promise<void> =>
+        publish(changed.map((one) => changeOf(one, attributes))).catch((error: unknown) => {
+          indexReplaced();
+          throw error;
+        });
+      let changed: readonly DocumentChange[] = [];
+      try {
+        if (last.length > 0) changed = await update({ upserts, deletions }, AbortSignal.timeout(UPDATE_DEADLINE_MS));
+      } catch (error) {
+        // The index may have been updated all the same.
+        await tell([...upserts.map((after) => ({ id: after.id, after })), ...deletions.map((id) => ({ id }))]);
+        throw error;
+      }
+      const [faulty, made] = [changed.filter(isFaulty), changed.filter((one) => !isFaulty(one))];
+      for (const { id, fault = '' } of faulty) refused.add(lineOf.get(id) ?? 0, fault);
+      if (made.length > 0) await tell(made);
+      const cut = read.filter(({ value }) => value.cut).length;
+      return { domain, taken: read.length - faulty.length, ...refused.answer(), cut };
+    },
+  };
+}
+
+const isFaulty = ({ fault }: DocumentChange): boolean => fault !== undefined;
+
+/** The change of an index as the feed has it. An attribute without a value has an empty list. */
+function changeOf({ id, before, after }: DocumentChange, attributes: readonly Attribute[]): Change {
+  const valuesOf = (document: Document): ChangedAttributes =>
+    Object.fromEntries(attributes.map(({ name }) => [name, document.attributes[name] ?? []]));
+  const shown = after ?? before;
+  if (shown === undefined) return { id, op: 'delete' };
+  const now = { id, text: textsOf(shown), attributes: valuesOf(shown) };
+  if (after === undefined) return { ...now, op: 'delete' };
+  // The same document again may be the second attempt of a call whose changes did not reach the feed.
+  if (before === undefined || isDeepStrictEqual(before, after)) return { ...now, op: 'upsert' };
+  const different = Object.entries(valuesOf(before)).filter(
+    ([name, value]) => !isDeepStrictEqual(value, now.attributes[name]),
+  );
+  const text = textsOf(before) === now.text ? undefined : textsOf(before);
+  return { ...now, op: 'upsert', was: { text, attributes: Object.fromEntries(different) } };
+}
+
+const textsOf = ({ title, description }: Document): string => `${title} ${description}`;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** Parses each line that is not empty. A byte order mark is left out. */
+async function readLines<Value>(lines: AsyncIterable<FeedLine>, parse: (text: string) => Value) {
+  const read: { readonly line: number; readonly value: Value }[] = [];
+  const refused = createRefused();
+  for await (const given of lines) {
+    const { line } = given;
+    try {
+      if ('fault' in given) throw new Error(given.fault);
+      const text = textOf(given.bytes);
+      if (text.trim() !== '') read.push({ line, value: parse(text) });
+    } catch (error) {
+      const field = error instanceof RowFault && error.field !== undefined ? `${error.field}: ` : '';
+      refused.add(line, `${field}${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return { read, refused };
+}
+
+function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw new Error('it is not UTF-8');
+  }
+}
+
+/** The first refused lines, and the number of all. A fault may quote a line, so it is cut. */
+function createRefused() {
+  const first: { readonly line: number; readonly detail: string }[] = [];
+  let refusedCount = 0;
+  return {
+    add: (line: number, detail: string): void => {
+      refusedCount += 1;
+      if (first.length < MAX_REFUSED) first.push({ line, detail: detail.slice(0, MAX_DETAIL).toWellFormed() });
+    },
+    answer: () => ({ refused: first.toSorted((a, b) => a.line - b.line), refusedCount }),
+  };
+}
