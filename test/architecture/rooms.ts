@@ -119,6 +119,7 @@ export const LOADTEST_ROOMS = [
   'traffic',
   'k6',
   'fault-proxy',
+  'freshness',
   'sample',
   'judge',
   'labs/kit',
