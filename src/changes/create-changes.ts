@@ -69,7 +69,7 @@ export function createChanges(options: ChangesOptions) {
   };
 
   /** @returns whether it was added; false: another process has copied the same entries */
-  const add = async (batch: StreamBatch): Promise<boolean> => {
+  const add = async (batch: Omit<StreamBatch, 'afterMs'>): Promise<boolean> => {
     const added = await follower.append(batch);
     if (added.kind !== 'fault') return added.kind === 'appended';
     throw new OperationError('control-unavailable', `the stream of changes does not take them: ${added.fault}`);
@@ -87,7 +87,8 @@ export function createChanges(options: ChangesOptions) {
     waiting += 1;
     const work = publishing.then(async () => {
       for await (const { bytes } of batchesOf(changes)) await add({ bytes });
-      await follower.poll();
+      if (!(await follower.poll()))
+        throw new OperationError('control-unavailable', 'the stream has the changes, and does not answer now');
     });
     publishing = work.catch(() => undefined);
     await work.finally(() => {
@@ -184,7 +185,7 @@ export function createChanges(options: ChangesOptions) {
     }),
     /** The engine has another index: every older page counts as changed. */
     indexReplaced: (): void => {
-      indexPosition = follower.readTo();
+      indexPosition = follower.readTo() - engineLagMs * PER_MS;
       follower.lose('index');
     },
     status: (): FeedStatus & { readonly sourceFault: string | undefined } => ({ ...follower.status(), sourceFault }),

@@ -5,7 +5,7 @@ import type { StoreFault } from '../cache/events.ts';
  * The stream of the changes of one domain, which every process reads: a capped stream of the control store, or the memory of this
  * process. The contract, checked by test/contract/change-stream.ts for every adapter:
  * - no method rejects; an operation that fails gives a fault within `deadlineMs`.
- * - batches are numbered from 1 without gaps, and their ids rise. A reader that misses a number has lost its place.
+ * - batches are numbered from 1 without gaps, and their ids rise: milliseconds, and at most 1023 after the dash. A reader that misses a number has lost its place.
  * - the oldest batches are dropped beyond the maximum of bytes, never the newest.
  */
 export interface ChangeStream {
@@ -20,6 +20,8 @@ export interface ChangeStream {
 
 export interface StreamBatch {
   readonly bytes: Buffer;
+  /** The stream's time up to which pages have been computed, in ms. The id of the batch is not earlier, whatever the clock says. */
+  readonly afterMs: number;
   readonly source?: { readonly expected: string; readonly next: string };
 }
 

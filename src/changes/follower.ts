@@ -29,9 +29,9 @@ const MAX_PENDING_BYTES = 16 * 2 ** 20;
  */
 export const PER_MS = 1024;
 
-export function positionOf(id: string): number {
+function positionOf(id: string): number {
   const [ms = 0, sequence = 0] = id.split('-').map(Number);
-  return ms * PER_MS + Math.min(sequence, PER_MS - 1);
+  return ms * PER_MS + sequence;
 }
 
 /** Reads the stream to its end again and again, and applies each batch to the log. */
@@ -63,7 +63,6 @@ export function createFeedFollower(options: FollowerOptions) {
     batch: { readonly id: string; readonly number: number; readonly bytes: Buffer },
     nowMs: number,
   ): void => {
-    readTo = Math.max(readTo, positionOf(batch.id));
     const unsealed = unseal(signing, 'changes', domain, batch.bytes);
     if (unsealed.kind === 'refused') {
       observe({ kind: 'changes-refused', domain, count: 1, detail: unsealed.detail });
@@ -84,25 +83,30 @@ export function createFeedFollower(options: FollowerOptions) {
     }
   };
 
-  /** Too many changes within the lag are one gap at its end. */
+  /** Too many changes within the lag become gaps, each when the last of its changes is due. */
   const delay = (batch: (typeof pending)[number]): void => {
+    pending.push(batch);
     pendingBytes += batch.bytes.length;
-    if (pendingBytes <= MAX_PENDING_BYTES) pending.push(batch);
-    else pending = [{ until: batch.until, bytes: GAP_BYTES }];
+    if (pendingBytes <= MAX_PENDING_BYTES) return;
+    pending = [...pending.filter(({ bytes }) => bytes === GAP_BYTES), { until: batch.until, bytes: GAP_BYTES }];
+    pendingBytes = 0;
   };
 
   const applyDelayed = (): void => {
     for (let [due] = pending; due !== undefined && due.until <= readTo; [due] = pending) {
       pending.shift();
-      pendingBytes = pending.length === 0 ? 0 : pendingBytes - due.bytes.length;
-      if (due.bytes === GAP_BYTES) lose('lag');
-      else log.append(due.bytes, readTo);
+      if (due.bytes === GAP_BYTES) {
+        lose('lag');
+        continue;
+      }
+      pendingBytes -= due.bytes.length;
+      log.append(due.bytes, readTo);
     }
   };
 
   /** Reads what is new. @returns whether the end was reached; false after a fault */
   const read = async (): Promise<boolean> => {
-    for (;;) {
+    for (let hasBegun = false; ; ) {
       const found = await stream.read(domain, place?.id, DEADLINE_MS);
       if (closed) return false;
       if (found.kind === 'fault') {
@@ -116,21 +120,23 @@ export function createFeedFollower(options: FollowerOptions) {
       if (last === undefined) {
         // The first process begins the stream: pages that are older than it have no history.
         const begun = await append({ bytes: Buffer.alloc(0) });
-        if (begun.kind !== 'appended') return false;
+        if (begun.kind !== 'appended' || hasBegun) return false;
+        hasBegun = true;
         continue;
       }
+      // A server that took over may have lost the last batches, and others may have their numbers and lower ids.
       const isReplaced =
-        place !== undefined && (last.number < place.number || (last.number === place.number && last.id !== place.id));
+        place !== undefined && last.id !== place.id && (batches.length === 0 || last.number <= place.number);
       if (isReplaced) {
         place = undefined;
         lose('replaced');
         continue;
       }
-      const [first] = batches;
-      // Where this process begins, older pages are unknown to it.
-      if (place === undefined && first !== undefined && !hasSynced) log.forget(positionOf(first.id));
       for (const batch of batches) {
-        if (place !== undefined && batch.number !== place.number + 1) lose('trimmed');
+        readTo = Math.max(readTo, positionOf(batch.id));
+        // Where this process begins, older pages are unknown to it.
+        if (place === undefined) log.forget(readTo);
+        else if (batch.number !== place.number + 1) lose('trimmed');
         place = { id: batch.id, number: batch.number };
         apply(batch, nowMs);
       }
@@ -161,8 +167,12 @@ export function createFeedFollower(options: FollowerOptions) {
     return next;
   };
 
-  const append = ({ bytes, source: place }: StreamBatch): Promise<StreamAppend> =>
-    stream.append(domain, { bytes: seal(signing, 'changes', domain, bytes), source: place }, DEADLINE_MS);
+  const append = ({ bytes, source: place }: Omit<StreamBatch, 'afterMs'>): Promise<StreamAppend> =>
+    stream.append(
+      domain,
+      { bytes: seal(signing, 'changes', domain, bytes), source: place, afterMs: Math.floor(readTo / PER_MS) },
+      DEADLINE_MS,
+    );
 
   const pollForever = (): void => {
     void poll().then(() => {
@@ -182,7 +192,7 @@ export function createFeedFollower(options: FollowerOptions) {
     source: () => source,
     readTo: () => readTo,
     /** This process does not know what has changed lately. */
-    isBlind: () => hasSynced && clock.monotonicMs() - heardAtMs > BLIND_AFTER_MS,
+    isBlind: () => clock.monotonicMs() - heardAtMs > BLIND_AFTER_MS,
     lose,
     status: (): FeedStatus => ({
       following: hasSynced && clock.monotonicMs() - heardAtMs <= BLIND_AFTER_MS,

@@ -31,7 +31,7 @@ export function encodeChange(change: Change, domain: SearchDomain): Buffer {
   const searchedTexts = [attributes, was?.attributes].flatMap((side) => searched.map(({ name }) => side?.[name] ?? []));
   const isSearchedChanged = searched.some(({ name }) => was?.attributes?.[name] !== undefined);
   const words =
-    texts.length === 0 ? [] : [...documentClasses([...texts, ...searchedTexts.flat()].join(' ')), idClass(id)];
+    texts.length === 0 ? [] : [idClass(id), ...documentClasses([...texts, ...searchedTexts.flat()].join(' '))];
   words.length = Math.min(words.length, MAX_WORDS);
   const isTextChanged = deleted || was === undefined || was.text !== undefined || isSearchedChanged;
   const flags =

@@ -2,13 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import slotOf from 'cluster-key-slot';
 import { readOnce, type StoreEvent } from '../../src/cache/store.ts';
+import { changeStreamContract } from '../contract/change-stream.ts';
 import { contentContract } from '../contract/content.ts';
 import { countersContract } from '../contract/counters.ts';
 import { storeContract } from '../contract/store.ts';
+import { createFakeChangeStream } from './change-stream.ts';
 import { createFakeClock } from './clock.ts';
 import { createFakeContent } from './content.ts';
 import { createFakeCounters } from './counters.ts';
 import { createFakeStore } from './store.ts';
+
+changeStreamContract('the fake in memory', async () => {
+  const stream = createFakeChangeStream(createFakeClock());
+  return { stream, other: stream, stop: async () => {} };
+});
 
 contentContract('the fake in memory', async () => {
   const nodes = ['memory:0', 'memory:1', 'memory:2'];

@@ -15,9 +15,9 @@ const MAX_STREAM_BYTES = 32 * 2 ** 20;
 export function createRedisChanges({ send, maxBytes = MAX_STREAM_BYTES }: RedisChangesOptions): ChangeStream {
   const run = scriptRunner(send, 'changes');
   return {
-    async append(domain, { bytes, source }, deadlineMs) {
+    async append(domain, { bytes, afterMs, source }, deadlineMs) {
       const place = source === undefined ? ['-', ''] : [`=${source.expected}`, source.next];
-      const args = [bytes, maxBytes, ...place];
+      const args = [bytes, maxBytes, ...place, afterMs];
       const reply = await run(APPEND, [nameOf(domain)], args, { shape: 'integer', deadlineMs, bytes: bytes.length });
       if (reply.kind === 'fault') return portFault(reply);
       return { kind: reply.reply === 1 ? 'appended' : 'conflict' };
@@ -64,11 +64,13 @@ function decode(reply: unknown): StreamRead {
   const [ms, last, ...batches] = reply as readonly unknown[];
   const nowMs = Number(ms);
   if (!Number.isSafeInteger(nowMs)) return UNREADABLE;
+  const newest = last === null ? undefined : batchOf(last);
   const read = batches.map(batchOf);
-  const [newest] = last === null ? [] : [batchOf(last)];
-  const bad = [newest, ...read].some((batch) => batch !== undefined && !Number.isSafeInteger(batch.number));
-  if (bad) return UNREADABLE;
-  return { kind: 'batches', nowMs, last: newest, batches: read };
+  const isOurs = newest !== undefined && [newest, ...read].every(({ number }) => Number.isSafeInteger(number));
+  // With a foreign entry the stream counts as absent: it is begun anew.
+  return isOurs
+    ? { kind: 'batches', nowMs, last: newest, batches: read }
+    : { kind: 'batches', nowMs, last: undefined, batches: [] };
 }
 
 function batchOf(entry: unknown) {
@@ -94,14 +96,24 @@ local function fieldsOf(entry)
   return found
 end`;
 
-/** ARGV: the batch, maximum of bytes, `-` or `=` and the place that the source must have, its next place → 1 added, 0 not. */
+/**
+ * ARGV: the batch, maximum of bytes, `-` or `=` and the place that the source must have, its next place, the time in ms after which the
+ * batch is → 1 added, 0 not. A server that took over may have an earlier clock: the ids then go on a second after the latest
+ * time that a process has read from the old one.
+ */
 const APPEND = `${HELPERS}
 local newest = redis.pcall('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-local last = not newest.err and newest[1] and fieldsOf(newest[1]) or {}
+local last, lastMs, sequence = {}, 0, 0
+if not newest.err and newest[1] then
+  last = fieldsOf(newest[1])
+  lastMs, sequence = newest[1][1]:match('(%d+)-(%d+)')
+end
 local number, total = tonumber(last.n), tonumber(last.t)
-if newest.err or (newest[1] and not (number and total)) then
+lastMs, sequence = tonumber(lastMs), tonumber(sequence)
+local isOurs = number and total and number % 1 == 0 and number < 2 ^ 53 and total % 1 == 0 and lastMs < 2 ^ 42
+if newest.err or (newest[1] and not isOurs) then
   redis.call('DEL', KEYS[1])
-  last = {}
+  last, lastMs, sequence, number, total = {}, 0, 0, 0, 0
 end
 local place = last.s or ''
 if ARGV[3] ~= '-' then
@@ -110,7 +122,11 @@ if ARGV[3] ~= '-' then
 end
 if #ARGV[1] > ${MAX_BATCH_BYTES} then return redis.error_reply('the batch is too large') end
 total = (total or 0) + #ARGV[1] + 100
-redis.call('XADD', KEYS[1], '*', 'n', (number or 0) + 1, 't', string.format('%.0f', total), 's', place, 'c', ARGV[1])
+local time = redis.call('TIME')
+local ms, after = tonumber(time[1]) * 1000 + math.floor(time[2] / 1000), tonumber(ARGV[5])
+if ms < after then ms = after + 1000 end
+if ms > lastMs then sequence = 0 elseif sequence < 1023 then ms, sequence = lastMs, sequence + 1 else ms, sequence = lastMs + 1, 0 end
+redis.call('XADD', KEYS[1], string.format('%.0f-%d', ms, sequence), 'n', (number or 0) + 1, 't', string.format('%.0f', total), 's', place, 'c', ARGV[1])
 for _ = 1, 100 do
   local oldest = redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 1)[1]
   if total - (tonumber(fieldsOf(oldest).t) or 0) <= tonumber(ARGV[2]) then break end
