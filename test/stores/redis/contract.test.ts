@@ -9,6 +9,7 @@ import {
 } from '../../../loadtest/stack/redis.ts';
 import type { RedisSettings } from '../../../src/stores/redis/connection.ts';
 import type { RedisStore } from '../../../src/stores/redis/store.ts';
+import { changeStreamContract } from '../../contract/change-stream.ts';
 import { CONTENT_DOMAIN, contentContract } from '../../contract/content.ts';
 import { controlStoreContract } from '../../contract/control-store.ts';
 import { countersContract } from '../../contract/counters.ts';
@@ -90,6 +91,12 @@ function portsOver<S extends RedisStack>(
       const { stores, wipe, stop } = await open([undefined, undefined]);
       const [store, other] = stores as [RedisStore, RedisStore];
       return { store: store.control, other: other.control, lose: wipe, stop };
+    });
+
+    changeStreamContract(name, async () => {
+      const { stores, stop } = await open([undefined, undefined]);
+      const [store, other] = stores as [RedisStore, RedisStore];
+      return { stream: store.changes, other: other.changes, stop };
     });
 
     contentContract(name, async () => {
