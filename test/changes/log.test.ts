@@ -6,22 +6,11 @@ import type { Change } from '../../src/changes/change.ts';
 import { type ChangeLog, createChangeLog } from '../../src/changes/log.ts';
 import { encodeChange, interestOf } from '../../src/changes/record.ts';
 import { formsOf } from '../../src/engines/analysis/forms.ts';
-import type { SearchDomain } from '../../src/search/domain.ts';
-import { prepareSearch } from '../../src/search/key.ts';
+import { DOMAIN, idsOf, searchFor } from './harness.ts';
 
-const DOMAIN: SearchDomain = {
-  name: 'goods',
-  attributes: [
-    { name: 'city', type: 'string', facet: true, sort: false },
-    { name: 'price', type: 'integer', facet: false, sort: true },
-  ],
-  context: [],
-  answerProfile: 'x',
-};
 const MIB = 2 ** 20;
 
-const interest = (...pairs: (readonly [string, string])[]) => interestOf(prepareSearch({ pairs }, [DOMAIN]).request);
-const idsOf = (...ids: string[]): number[] => ids.map(fingerprint);
+const interest = (...pairs: (readonly [string, string])[]) => interestOf(searchFor(...pairs).request);
 
 /** Applies a change as a batch of its own. */
 function apply(log: ChangeLog, change: Partial<Change> & { readonly id: string }, position: number): number {

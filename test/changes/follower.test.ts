@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { createSigning } from '../../src/cache/signing.ts';
+import type { ChangeEvent } from '../../src/changes/feed.ts';
+import { createFeedFollower, type FollowerOptions } from '../../src/changes/follower.ts';
+import { createChangeLog } from '../../src/changes/log.ts';
+import { encodeChange } from '../../src/changes/record.ts';
+import { createFakeChangeStream } from '../fakes/change-stream.ts';
+import { createVirtualTime } from '../fakes/clock.ts';
+import { DOMAIN, idsOf, onlyKinds } from './harness.ts';
+
+const record = (id: string): Buffer => encodeChange({ id, op: 'upsert' }, DOMAIN);
+
+function harness(t: TestContext, over: Partial<FollowerOptions> = {}) {
+  const time = createVirtualTime(t);
+  const stream = createFakeChangeStream(time);
+  const start = (own: Partial<FollowerOptions> = {}) => {
+    const events: ChangeEvent[] = [];
+    const log = createChangeLog({ maxBytes: 2 ** 20 });
+    const follower = createFeedFollower({
+      ...{ domain: 'goods', stream, shared: true, log, engineLagMs: 0, clock: time, random: () => 0.5 },
+      observe: (event) => events.push(event),
+      ...over,
+      ...own,
+    });
+    t.after(follower.close);
+    return {
+      follower,
+      log,
+      events,
+      gaps: () => events.flatMap((event) => (event.kind === 'changes-gap' ? [event.why] : [])),
+      /** The judgement on a page with a document, computed at this position by another process. */
+      judged: (id: string, position: number) => log.judge(idsOf(id), log.numberAt(position))?.kind,
+    };
+  };
+  return { time, stream, start };
+}
+
+test('the first process begins the stream, and the pages from before it are unknown', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower, judged, events } = start();
+  assert.equal(follower.hasSynced(), false);
+  await time.pass(10);
+  assert.equal(follower.hasSynced(), true);
+  assert.equal(stream.held().length, 1);
+  assert.equal(judged('1', 1000), 'unknown');
+  assert.equal(judged('1', follower.readTo()), undefined);
+  assert.deepEqual(onlyKinds(events), []);
+});
+
+test('a process that starts reads the history, and judges pages that are younger than it', async (t) => {
+  const { time, stream, start } = harness(t);
+  const first = start();
+  await time.pass(1000);
+  const early = first.follower.readTo();
+  for (let at = 0; at < 200; at += 1) await first.follower.append({ bytes: record(`${at}`) });
+  await first.follower.poll();
+  const second = start();
+  await time.pass(10);
+  assert.equal(second.follower.status().changes, 200);
+  assert.equal(second.judged('150', early), 'changed');
+  assert.equal(second.judged('other', early), undefined);
+  assert.equal(second.judged('150', second.follower.readTo()), undefined);
+  stream.trim(1);
+  const third = start();
+  await time.pass(10);
+  assert.equal(third.judged('other', early), 'unknown');
+});
+
+test('a change is in force in every process after its next read, and its lag is by the clock of the stream', async (t) => {
+  const { time, start } = harness(t);
+  const [one, other] = [start(), start()];
+  await time.pass(500);
+  const before = other.follower.readTo();
+  await one.follower.append({ bytes: record('7') });
+  await one.follower.poll();
+  assert.equal(one.judged('7', before), 'changed');
+  await time.until('the other process to read', () => other.follower.status().changes === 1);
+  assert.equal(other.judged('7', before), 'changed');
+  const [applied] = other.events.filter(({ kind }) => kind === 'changes-applied');
+  assert.ok(applied?.kind === 'changes-applied' && applied.lagMs > 0 && applied.lagMs <= 330, JSON.stringify(applied));
+});
+
+test('lost batches are one gap, and pages from before the first batch that is there are unknown', async (t) => {
+  const { time, stream, start } = harness(t);
+  const reader = start();
+  const writer = start();
+  await time.pass(1000);
+  reader.follower.close();
+  const late = start();
+  await time.pass(10);
+  await writer.follower.append({ bytes: record('1') });
+  await time.pass(20);
+  const between = writer.follower.readTo();
+  await writer.follower.append({ bytes: record('2') });
+  stream.trim(1);
+  await late.follower.poll();
+  assert.deepEqual(late.gaps(), ['trimmed']);
+  assert.equal(late.judged('1', between), 'unknown', 'the change of 1 is lost, and the page may be older than it');
+  assert.equal(late.judged('other', late.follower.readTo()), undefined);
+  await late.follower.poll();
+  assert.deepEqual(late.gaps(), ['trimmed']);
+});
+
+test('a stream that was deleted and begun anew is a gap, with fewer batches, as many or more', async (t) => {
+  for (const count of [1, 3, 5]) {
+    await t.test(`${count} batches`, async (t) => {
+      const { time, stream, start } = harness(t);
+      const { follower, gaps, judged } = start();
+      await time.pass(10);
+      for (const id of ['1', '2']) await follower.append({ bytes: record(id) });
+      await follower.poll();
+      const before = follower.readTo();
+      stream.lose();
+      await time.pass(5);
+      for (let at = 0; at < count; at += 1) stream.plant(record('new'));
+      await follower.poll();
+      assert.equal(gaps().length, 1);
+      assert.equal(judged('other', before), 'unknown');
+      assert.equal(follower.status().changes, 2 + count);
+      await time.pass(1000);
+      assert.equal(gaps().length, 1);
+    });
+  }
+});
+
+test('a deleted stream is begun anew by its readers', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower, gaps } = start();
+  await time.pass(10);
+  await follower.append({ bytes: record('1') });
+  await follower.poll();
+  stream.lose();
+  await time.pass(500);
+  assert.deepEqual([stream.held().length, gaps()], [1, ['replaced']]);
+});
+
+test('a server that took over with earlier ids under the same numbers is a gap', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower, gaps } = start();
+  await time.pass(10);
+  await follower.append({ bytes: record('1') });
+  await follower.poll();
+  const held = [...stream.held()];
+  stream.lose();
+  time.stepWall(-60_000);
+  for (const _ of [...held, 'one more']) stream.plant(record('2'));
+  await follower.poll();
+  assert.deepEqual(gaps(), ['replaced']);
+  assert.equal(follower.status().changes, 4);
+});
+
+test('a batch that cannot be read is a gap, and the next one is applied', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower, gaps, judged } = start();
+  await time.pass(10);
+  const before = follower.readTo();
+  const whole = record('1');
+  for (const bytes of [Buffer.from('nonsense'), whole.subarray(0, -1), Buffer.concat([whole, Buffer.from([1])])]) {
+    stream.plant(bytes);
+  }
+  stream.plant(record('2'));
+  await follower.poll();
+  assert.deepEqual(gaps(), ['corrupt', 'corrupt', 'corrupt']);
+  assert.equal(judged('other', before), 'unknown');
+  assert.equal(judged('other', follower.readTo()), undefined);
+  assert.equal(follower.status().changes, 1);
+});
+
+test('with a key, batches of other writers are refused and named, and those of processes are applied', async (t) => {
+  const signing = createSigning({ key: 'x'.repeat(32), required: true }, 'goods');
+  const { time, stream, start } = harness(t, { signing });
+  const [one, other] = [start(), start()];
+  await time.pass(10);
+  stream.plant(record('1'));
+  await one.follower.append({ bytes: record('2') });
+  await Promise.all([one.follower.poll(), other.follower.poll()]);
+  for (const { follower, events } of [one, other]) {
+    assert.equal(follower.status().changes, 1);
+    const refused = events.filter(({ kind }) => kind === 'changes-refused');
+    assert.equal(refused.length, 1);
+  }
+});
+
+test('a stream that does not answer is told once, and after a second the process knows that it is blind', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower, events } = start();
+  await time.pass(500);
+  stream.fail('store-down');
+  await time.pass(600);
+  assert.equal(follower.isBlind(), false);
+  await time.pass(1000);
+  assert.deepEqual([follower.isBlind(), follower.status().following], [true, false]);
+  assert.equal(await follower.poll(), false);
+  stream.fail();
+  await time.pass(400);
+  assert.deepEqual([follower.isBlind(), follower.status().following], [false, true]);
+  assert.deepEqual(onlyKinds(events), ['changes-away', 'changes-back']);
+});
+
+test('a process that has never read its stream is blind too', async (t) => {
+  const { time, stream, start } = harness(t);
+  stream.fail('store-down');
+  const { follower } = start();
+  await time.pass(900);
+  assert.equal(follower.isBlind(), false);
+  await time.pass(300);
+  assert.deepEqual([follower.isBlind(), follower.hasSynced()], [true, false]);
+});
+
+test('a stream without changes for half a minute is read three times more rarely', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower } = start();
+  const readsIn = async (ms: number): Promise<number> => {
+    const before = stream.reads();
+    await time.pass(ms);
+    return stream.reads() - before;
+  };
+  await time.pass(10);
+  const quiet = await readsIn(3000);
+  await follower.append({ bytes: record('1') });
+  await follower.poll();
+  await time.pass(300);
+  const busy = await readsIn(3000);
+  await time.pass(30_000);
+  assert.ok(quiet <= 11 && busy >= 25, `${quiet} and ${busy}`);
+  assert.ok((await readsIn(3000)) <= 11);
+});
+
+test('a poll is a read that begins after its call, and callers at once share it', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower } = start();
+  await time.pass(10);
+  const held = Promise.withResolvers<void>();
+  stream.hold(() => held.promise);
+  const early = follower.poll();
+  await time.pass(20);
+  const before = stream.reads();
+  // The read that runs has its answer already.
+  await follower.append({ bytes: record('1') });
+  const polls = [follower.poll(), follower.poll(), follower.poll()];
+  stream.hold(async () => {});
+  held.resolve();
+  assert.equal(await early, true);
+  assert.deepEqual(await Promise.all(polls), [true, true, true]);
+  assert.equal(follower.status().changes, 1);
+  assert.equal(stream.reads() - before, 1);
+});
+
+test('a page from within the lag of the engine is judged again when it is over, once', async (t) => {
+  const { time, start } = harness(t, { engineLagMs: 2000 });
+  const { follower, log } = start();
+  await time.pass(10);
+  await follower.append({ bytes: record('1') });
+  await follower.poll();
+  await time.pass(1000);
+  const [within, position] = [log.head(), follower.readTo()];
+  assert.equal(log.judge(idsOf('1'), within), undefined);
+  await time.pass(1500);
+  assert.equal(log.judge(idsOf('1'), within)?.kind, 'changed');
+  assert.equal(log.judge(idsOf('1'), log.numberAt(position))?.kind, 'changed');
+  const [after, later] = [log.head(), follower.readTo()];
+  await time.pass(10_000);
+  assert.equal(log.judge(idsOf('1'), after), undefined);
+  assert.equal(log.judge(idsOf('1'), log.numberAt(later)), undefined);
+  assert.equal(follower.status().changes, 1, 'a change counts once');
+});
+
+test('a flood within the lag becomes gaps that come while it lasts', async (t) => {
+  const { time, start } = harness(t, { engineLagMs: 3000 });
+  const { follower, gaps } = start();
+  await time.pass(10);
+  const prices = Array.from({ length: 64 }, (_, at) => at);
+  const large = encodeChange({ id: '1', op: 'upsert', attributes: { price: prices } }, DOMAIN);
+  const batch = Buffer.concat(Array.from({ length: 1500 }, () => large));
+  // 0.8 MB every 100 ms: more than 16 MiB within the lag, for three times the lag.
+  for (let at = 0; at < 90; at += 1) {
+    await follower.append({ bytes: batch });
+    await time.pass(100);
+  }
+  const during = gaps().length;
+  assert.ok(during > 0, 'no gap came before the end of the flood');
+  await time.pass(4000);
+  assert.ok(gaps().length > during);
+  assert.ok(gaps().every((why) => why === 'lag'));
+  const all = gaps().length;
+  await follower.append({ bytes: record('x') });
+  await time.pass(4000);
+  assert.equal(gaps().length, all, 'a change after the flood waits for its lag alone');
+});
+
+test('a closed follower reads no more', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower, events } = start();
+  await time.pass(10);
+  follower.close();
+  const before = stream.reads();
+  stream.plant(record('1'));
+  await time.pass(5000);
+  assert.equal(stream.reads(), before);
+  assert.equal(await follower.poll(), false);
+  assert.deepEqual(onlyKinds(events), []);
+});
