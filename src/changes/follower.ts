@@ -22,6 +22,8 @@ const DEADLINE_MS = 500;
 /** After this time without a whole read the process does not know what has changed. */
 const BLIND_AFTER_MS = 1000;
 const MAX_PENDING_BYTES = 16 * 2 ** 20;
+/** The clock of the stream was set back when it is this much behind what was read of it. */
+const STEP_MS = 100;
 
 /**
  * A position is a number that rises as the ids of the stream do: milliseconds of its server and up to 1023 batches in each. It is a
@@ -47,14 +49,17 @@ export function createFollower(options: FollowerOptions) {
   let hasSynced = false;
   let isAway = false;
   let [changes, gaps, lagMs] = [0, 0, 0];
-  /** Batches whose changes the engine may not have yet. */
-  let pending: { readonly until: number; readonly bytes: Buffer }[] = [];
+  /** Where the last gap was noticed: other processes may have computed pages at this position or later, and before the gap. */
+  let gapAt: number | undefined;
+  /** Batches whose changes the engine may not have yet. `untilMs`: monotonic, so that no step of the stream's clock matters. */
+  let pending: { readonly untilMs: number; readonly bytes: Buffer }[] = [];
   let pendingBytes = 0;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
 
   const lose = (why: GapReason): void => {
     gaps += 1;
+    gapAt = readTo;
     log.forget(readTo);
     observe({ kind: 'changes-gap', domain, why });
   };
@@ -78,7 +83,7 @@ export function createFollower(options: FollowerOptions) {
       lagMs = Math.max(0, nowMs - Math.floor(positionOf(batch.id) / PER_MS));
       observe({ kind: 'changes-applied', domain, changes: applied, lagMs });
       // One millisecond more: a page of that very moment may be from before the change.
-      if (engineLagMs > 0) delay({ until: readTo + (engineLagMs + 1) * PER_MS, bytes });
+      if (engineLagMs > 0) delay({ untilMs: clock.monotonicMs() + Math.max(0, engineLagMs + 1 - lagMs), bytes });
     } catch {
       lose('corrupt');
     }
@@ -88,11 +93,11 @@ export function createFollower(options: FollowerOptions) {
   const delay = (batch: (typeof pending)[number]): void => {
     pendingBytes += batch.bytes.length;
     if (pendingBytes <= MAX_PENDING_BYTES) pending.push(batch);
-    else pending = [{ until: batch.until, bytes: GAP_BYTES }];
+    else pending = [{ untilMs: batch.untilMs, bytes: GAP_BYTES }];
   };
 
   const applyDelayed = (): void => {
-    for (let [due] = pending; due !== undefined && due.until <= readTo; [due] = pending) {
+    for (let [due] = pending; due !== undefined && due.untilMs <= clock.monotonicMs(); [due] = pending) {
       pending.shift();
       pendingBytes = pending.length === 0 ? 0 : pendingBytes - due.bytes.length;
       if (due.bytes === GAP_BYTES) lose('lag');
@@ -119,12 +124,18 @@ export function createFollower(options: FollowerOptions) {
         if (begun.kind !== 'appended') return false;
         continue;
       }
+      const isOther = place !== undefined && last.id !== place.id;
       const isReplaced =
-        place !== undefined && (last.number < place.number || (last.number === place.number && last.id !== place.id));
+        place !== undefined &&
+        (last.number < place.number || (isOther && (last.number === place.number || batches.length === 0)));
       if (isReplaced) {
         place = undefined;
         lose('replaced');
         continue;
+      }
+      if (readTo > (nowMs + STEP_MS) * PER_MS) {
+        readTo = (nowMs - 1) * PER_MS;
+        lose('replaced');
       }
       const [first] = batches;
       // Where this process begins, older pages are unknown to it.
@@ -139,6 +150,10 @@ export function createFollower(options: FollowerOptions) {
       readTo = Math.max(readTo, nowMs * PER_MS - 1);
       heardAtMs = clock.monotonicMs();
       hasSynced = true;
+      if (gapAt !== undefined && readTo > gapAt) {
+        log.forget(readTo);
+        gapAt = undefined;
+      }
       applyDelayed();
       return true;
     }
