@@ -105,7 +105,7 @@ function startFeed(node: RedisNode, batches: readonly Buffer[]) {
     while (!stopped) {
       for (; sent < (performance.now() - startedMs) / BATCH_MS; sent += 1) {
         const bytes = batches[sent % batches.length] ?? Buffer.alloc(0);
-        await store.changes.append('goods', { bytes }, APPEND_DEADLINE_MS);
+        await store.changes.append('goods', { bytes, afterMs: 0 }, APPEND_DEADLINE_MS);
       }
       await sleep(BATCH_MS);
     }

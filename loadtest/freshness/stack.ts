@@ -127,7 +127,7 @@ export async function startFreshnessStack(options: {
   });
   starting.defer(feed.close);
   const append = async (records: readonly Buffer[]): Promise<void> => {
-    const added = await feed.changes.append(domain.name, { bytes: Buffer.concat(records) }, SEND_LIMIT_MS);
+    const added = await feed.changes.append(domain.name, { bytes: Buffer.concat(records), afterMs: 0 }, SEND_LIMIT_MS);
     if (added.kind !== 'appended') throw new Error(`the feed does not take changes: ${JSON.stringify(added)}`);
   };
   const started = starting.move();

@@ -40,6 +40,8 @@ const CHANGES_PER_TURN = 50;
 const MAX_PUBLISHING = 16;
 /** While the stream is away, a page may be this old before it counts as changed. */
 const BLIND_PAGE_MS = 5000;
+/** No process has read this much further than another: such a page is from before the clock of the stream was set back. */
+const MAX_AHEAD_MS = 2000;
 const SOURCE_INTERVAL_MS = 100;
 const SOURCE_DEADLINE_MS = 500;
 
@@ -97,7 +99,8 @@ export function createChanges(options: ChangesOptions) {
   };
 
   const judgeChanges = (entry: Entry, { request }: RuledName<SearchRequest>, mark: FeedMark): void => {
-    const from = Number.isNaN(mark.judged) ? log.numberAt(mark.position) : mark.judged;
+    const isAhead = mark.position > follower.readTo() + MAX_AHEAD_MS * PER_MS;
+    const from = Number.isNaN(mark.judged) ? log.numberAt(isAhead ? Number.NaN : mark.position) : mark.judged;
     // A page that is stale already can only have its documents deleted.
     const isJudgedWhole = mark.change === undefined;
     if (isJudgedWhole && request !== undefined) mark.interest ??= interestOf(request);

@@ -83,7 +83,7 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
   return {
     head: () => head,
     /**
-     * Adds the records of a batch, which have a position in common; positions never fall.
+     * Adds the records of a batch, which have a position in common. Where positions fall, all before are forgotten.
      * @returns their number @throws RangeError where the bytes are not records
      */
     append: (batch: Buffer, position: number): number => {
@@ -320,9 +320,12 @@ function createPositions() {
   };
   return {
     note: (position: number, number: number): void => {
+      // The clock of the stream was set back: older positions are unknown.
+      if (position < at(count - 1)) count = 0;
       // The last pair moves on until it is far enough from the one before it: pages between them are judged by changes that
       // they have seen.
-      if (count < 2 || at(count - 1) - at(count - 2) >= LEAST_DISTANCE) count += 1;
+      const isNew = count < 2 || at(count - 1) - at(count - 2) >= LEAST_DISTANCE;
+      if (count === 0 || (isNew && position > at(count - 1))) count += 1;
       positions[(count - 1) % MAX_PAIRS] = position;
       numbers[(count - 1) % MAX_PAIRS] = number;
     },

@@ -20,8 +20,10 @@ export const CANDIDATE = 'valkey';
 
 interface Endpoints {
   readonly store: { readonly kind: 'cluster' | 'standalone'; readonly nodes: readonly HostPort[] };
-  /** A candidate of the store, and the store of the control document. */
-  readonly shadowed?: { readonly candidate: readonly HostPort[]; readonly control: HostPort };
+  /** A candidate of the store. */
+  readonly candidate?: readonly HostPort[] | undefined;
+  /** The store of the control document and of the feed of changes. */
+  readonly control?: HostPort | undefined;
   /** `kind` is `sphinx` by default. */
   readonly engine: HostPort & { readonly kind?: 'sphinx' | 'manticore' };
 }
@@ -43,19 +45,19 @@ export const HUNG_MS = PATIENCE_MS + BUSY_MS;
  * The configuration as JSON, which is valid YAML. L1 is small, so that the store matters: without compression it holds
  * about a fifth of the repeated searches. Pages live longer than any row, so that only the fault can remove them.
  */
-export function configurationOf({ store, shadowed, engine }: Endpoints, changes: Changes): string {
+export function configurationOf({ store, candidate, control, engine }: Endpoints, changes: Changes): string {
   return JSON.stringify({
     public: { drain: '3s', ...changes.public },
     admin: changes.admin,
     memory: { maxBytes: '1MiB', ...changes.memory },
     compression: { coding: 'identity', ...changes.compression },
     log: { hitSample: 0 },
-    control: shadowed && { kind: 'standalone', nodes: [addressOf(shadowed.control)] },
+    control: control && { kind: 'standalone', nodes: [addressOf(control)] },
     domains: {
       goods: {
         store: { kind: store.kind, nodes: store.nodes.map(addressOf), ...changes.store },
-        candidates: shadowed && {
-          [CANDIDATE]: { kind: 'cluster', nodes: shadowed.candidate.map(addressOf) },
+        candidates: candidate && {
+          [CANDIDATE]: { kind: 'cluster', nodes: candidate.map(addressOf) },
         },
         engine: {
           kind: 'sphinx',

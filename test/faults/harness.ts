@@ -112,10 +112,8 @@ export function startHarness({
           configurationOf(
             {
               store: { kind: own.kind, nodes: own.addresses },
-              shadowed: own.shadowed && {
-                candidate: own.shadowed.candidate.addresses,
-                control: own.shadowed.control,
-              },
+              candidate: own.shadowed?.candidate.addresses,
+              control: own.control ?? own.shadowed?.control,
               engine: { kind: server.dialect, host: engineProxy.host, port: engineProxy.port },
             },
             { ...changes, engine: { ...changes.engine, mirrors } },

@@ -1,4 +1,5 @@
 import type { Row } from './row.ts';
+import { CHANGES } from './rows/changes.ts';
 import { CLIENTS } from './rows/clients.ts';
 import { ENGINE, MIRRORS } from './rows/engine.ts';
 import { PROCESS } from './rows/process.ts';
@@ -18,6 +19,7 @@ export const FAMILIES: Readonly<Record<string, readonly Row[]>> = {
   'store-planted': STORE_PLANTED,
   'store-network': STORE_NETWORK,
   shadow: SHADOW,
+  changes: CHANGES,
   engine: ENGINE,
   mirrors: MIRRORS,
   clients: CLIENTS,

@@ -13,7 +13,8 @@ import { until } from '../until.ts';
  * `cluster`: three masters. `replicated`: three masters with one replica each. `single`: one server without cluster mode.
  * `named`: one server behind a proxy, addressed by a host name. `behind-resp`, `behind-tcp`, `behind-toxics`: three
  * masters, each behind a proxy that works on commands, on connections, or is a toxiproxy. `shadowed`: three masters, a
- * candidate of three Valkey masters behind proxies that work on connections, and a control store.
+ * candidate of three Valkey masters behind proxies that work on connections, and a control store. `controlled`: one server without
+ * cluster mode, and a control store that keeps its data.
  */
 export type StoreKind =
   | 'cluster'
@@ -23,7 +24,8 @@ export type StoreKind =
   | 'behind-resp'
   | 'behind-tcp'
   | 'behind-toxics'
-  | 'shadowed';
+  | 'shadowed'
+  | 'controlled';
 
 /** The subject's store, direct or behind proxies. */
 export interface SubjectStore {
@@ -37,6 +39,8 @@ export interface SubjectStore {
   readonly toxics: readonly ToxicProxy[];
   /** For the kind `shadowed`. */
   readonly shadowed?: { readonly candidate: SubjectStore; readonly control: HostPort };
+  /** For the kind `controlled`. */
+  readonly control?: RedisNode;
   /** Connections accepted so far by all nodes; undefined without a proxy that counts them. */
   readonly opened: () => number | undefined;
   /** Removes every fault, empties the store and checks that the cluster is complete. @throws when it is not. */
@@ -70,6 +74,8 @@ export async function startStore(kind: StoreKind, names: DnsNames): Promise<Subj
       return behindToxics();
     case 'shadowed':
       return shadowed();
+    case 'controlled':
+      return controlled();
   }
 }
 
@@ -110,6 +116,26 @@ async function shadowed(): Promise<SubjectStore> {
     },
     stop,
   };
+}
+
+async function controlled(): Promise<SubjectStore> {
+  const store = direct(await startStandalone({ flavour: 'redis' }), 'standalone');
+  try {
+    const controlStack = await startStandalone({ flavour: 'redis', config: ['maxmemory 256mb', 'appendonly yes'] });
+    const [control] = controlStack.nodes;
+    return {
+      ...store,
+      control,
+      clean: async () => {
+        await cleanNodes([control], 'standalone');
+        await store.clean();
+      },
+      stop: () => store.stop().finally(controlStack.stop),
+    };
+  } catch (error) {
+    await store.stop();
+    throw error;
+  }
 }
 
 /** Host name of the store of kind `named`. */
