@@ -64,13 +64,8 @@ function decode(reply: unknown): StreamRead {
   const [ms, last, ...batches] = reply as readonly unknown[];
   const nowMs = Number(ms);
   if (!Number.isSafeInteger(nowMs)) return UNREADABLE;
-  const newest = last === null ? undefined : batchOf(last);
   const read = batches.map(batchOf);
-  const isOurs = newest !== undefined && [newest, ...read].every(({ number }) => Number.isSafeInteger(number));
-  // With a foreign entry the stream counts as absent: it is begun anew.
-  return isOurs
-    ? { kind: 'batches', nowMs, last: newest, batches: read }
-    : { kind: 'batches', nowMs, last: undefined, batches: [] };
+  return { kind: 'batches', nowMs, last: last === null ? undefined : batchOf(last), batches: read };
 }
 
 function batchOf(entry: unknown) {
@@ -94,6 +89,10 @@ local function fieldsOf(entry)
   local found = {}
   for i = 1, #entry[2], 2 do found[entry[2][i]] = entry[2][i + 1] end
   return found
+end
+local function countIn(text)
+  local n = tonumber(text)
+  return n and n >= 1 and n <= 2 ^ 52 and n % 1 == 0 and n or nil
 end`;
 
 /**
@@ -103,17 +102,16 @@ end`;
  */
 const APPEND = `${HELPERS}
 local newest = redis.pcall('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-local last, lastMs, sequence = {}, 0, 0
-if not newest.err and newest[1] then
-  last = fieldsOf(newest[1])
-  lastMs, sequence = newest[1][1]:match('(%d+)-(%d+)')
+local last = not newest.err and newest[1] and fieldsOf(newest[1]) or {}
+local number, total = countIn(last.n), countIn(last.t)
+local lastMs, sequence = 0, 0
+if number and total then
+  lastMs, sequence = string.match(newest[1][1], '(%d+)-(%d+)')
+  lastMs, sequence = tonumber(lastMs), tonumber(sequence)
 end
-local number, total = tonumber(last.n), tonumber(last.t)
-lastMs, sequence = tonumber(lastMs), tonumber(sequence)
-local isOurs = number and total and number % 1 == 0 and number < 2 ^ 53 and total % 1 == 0 and lastMs < 2 ^ 42
-if newest.err or (newest[1] and not isOurs) then
+if newest.err or (newest[1] and not (number and total and lastMs < 2 ^ 42)) then
   redis.call('DEL', KEYS[1])
-  last, lastMs, sequence, number, total = {}, 0, 0, 0, 0
+  last, lastMs, sequence, number, total = {}, 0, 0, nil, nil
 end
 local place = last.s or ''
 if ARGV[3] ~= '-' then
@@ -134,14 +132,30 @@ for _ = 1, 100 do
 end
 return 1`;
 
-/** ARGV: an id, maximum of entries → the time in ms, the newest entry or nil, the entries after the id. */
-const READ = `
+/** A read ends with the batch that exceeds it, so that each arrives in time on a slow network. */
+const MAX_READ_BYTES = 2 ** 20;
+
+/**
+ * ARGV: an id, maximum of entries → the time in ms, the newest entry without its batch or nil, the entries after the id. A stream whose
+ * newest entry is none of ours is absent. A batch that is too large is none, and a gap for its reader.
+ */
+const READ = `${HELPERS}
 local time = redis.call('TIME')
 local now = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
 local newest = redis.pcall('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)
-if newest.err or not newest[1] then return { now, false } end
+local last = not newest.err and newest[1] and fieldsOf(newest[1]) or {}
+if not (countIn(last.n) and countIn(last.t)) then return { now, false } end
 local found = redis.call('XREAD', 'COUNT', ARGV[2], 'STREAMS', KEYS[1], ARGV[1])
-return { now, newest[1], unpack(found and found[1][2] or {}) }`;
+local reply, bytes = { now, { newest[1][1], { 'n', last.n, 's', last.s or '' } } }, 0
+for _, entry in ipairs(found and found[1][2] or {}) do
+  local batch = fieldsOf(entry)
+  local records = batch.c or ''
+  if #records > ${MAX_BATCH_BYTES} then records = 'too large' end
+  bytes = bytes + #records
+  reply[#reply + 1] = { entry[1], { 'n', batch.n or '', 'c', records } }
+  if bytes > ${MAX_READ_BYTES} then break end
+end
+return reply`;
 
 /** ARGV: an id or '', maximum of entries → the last id read, 1 when the entry of the id is gone, the entries after it. */
 const READ_SOURCE = `
