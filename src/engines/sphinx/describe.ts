@@ -1,4 +1,5 @@
 import type { Attribute } from '../../search/domain.ts';
+import { ID_ATTRIBUTE } from './configuration.ts';
 import { type ConnectionOptions, openConnection } from './connection.ts';
 import { checkAttributeName, checkIndexName, codesOf } from './rows.ts';
 
@@ -32,7 +33,6 @@ const TYPES: Readonly<Record<string, Pick<Attribute, 'type' | 'multiple'>>> = {
 };
 
 const TEXTS = ['title', 'description'];
-const OWN_ID = 'doc_id';
 
 /**
  * Reads the columns of an index over a connection of its own.
@@ -77,7 +77,7 @@ export async function describeIndex(
       attributes,
       notes: keepsYo ? [...refused, KEEPS_YO] : refused,
       missing: TEXTS.filter((text) => !isString(text)),
-      idAttribute: isString(OWN_ID) ? OWN_ID : undefined,
+      idAttribute: isString(ID_ATTRIBUTE) ? ID_ATTRIBUTE : undefined,
     };
   } finally {
     clearTimeout(timer);
@@ -94,7 +94,7 @@ function attributesIn(columns: readonly (readonly [name: string, type: string])[
   const refused: string[] = [];
   const attributes = columns.flatMap(([name, word]) => {
     const type = TYPES[word];
-    if (['id', OWN_ID, ...TEXTS].includes(name) || name.startsWith('_') || word === 'field') return [];
+    if (['id', ID_ATTRIBUTE, ...TEXTS].includes(name) || name.startsWith('_') || word === 'field') return [];
     if (type === undefined) {
       refused.push(`${name}: attributes of type ${word} are not read`);
       return [];
