@@ -211,19 +211,7 @@ export function createGradientLimit({ ceiling, monotonicMs, random }: Omit<Limit
   };
 }
 
-interface SampleWindow {
-  readonly answered: number;
-  readonly lost: number;
-  /**
-   * Geometric mean of the durations of answered calls: one costly search in twenty moves it by an eighth, while a
-   * median jumps between two kinds of searches.
-   */
-  readonly durationMs: number;
-  /** Variance of the logarithms of the answered calls' durations; 0 when it is not known. */
-  readonly variance: number;
-  readonly maxInFlight: number;
-  readonly meanInFlight: number;
-}
+type SampleWindow = NonNullable<ReturnType<ReturnType<typeof createSampleWindows>['add']>>;
 
 /** A window of a fast engine lasts at least this, unless it reaches the maximum of calls. */
 const MIN_SPAN_MS = 50;
@@ -231,7 +219,11 @@ const MAX_CALLS = 256;
 /** A shorter duration only measures the resolution of the clock. */
 const SHORTEST_MS = 0.05;
 
-/** `add` returns the window that the call closes, if it does. */
+/**
+ * `add` returns the window that the call closes, if it does. `durationMs`: the geometric mean of answered calls, because one
+ * costly search in twenty moves it by an eighth, while a median jumps between two kinds of searches. `variance`: of the logarithms
+ * of these durations; 0 when it is not known.
+ */
 function createSampleWindows({ monotonicMs, minCalls }: Record<'monotonicMs' | 'minCalls', () => number>) {
   let beganAtMs = monotonicMs();
   let answered = 0;
@@ -247,7 +239,7 @@ function createSampleWindows({ monotonicMs, minCalls }: Record<'monotonicMs' | '
   };
 
   return {
-    add: ({ durationMs, inFlight, result }: LimitSample): SampleWindow | undefined => {
+    add: ({ durationMs, inFlight, result }: LimitSample) => {
       if (result === 'failed') return undefined;
       if (result === 'lost') lost += 1;
       else {
