@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 
 /** Time for all rooms, injected so that a test can move it. */
 export interface Clock {
@@ -46,13 +46,18 @@ export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Cl
   while (!holds() && clock.monotonicMs() < untilMs) await sleep(10);
 }
 
-/** The value of a promise that resolves within `ms`; undefined when it takes longer. */
+/**
+ * The value of a promise that resolves within `ms`; undefined when it takes longer. Timers run before sockets are read: what waits
+ * in a socket after a blocked event loop is in time.
+ */
 export async function settledWithin<Value>(
   work: Promise<Value>,
   ms: number,
 ): Promise<{ readonly value: Value } | undefined> {
   const waited = new AbortController();
-  const late = sleep(ms, undefined, { signal: waited.signal }).catch(() => undefined);
+  const late = sleep(ms, undefined, { signal: waited.signal })
+    .then(() => nextTurn(undefined))
+    .catch(() => undefined);
   try {
     return await Promise.race([work.then((value) => ({ value })), late]);
   } finally {

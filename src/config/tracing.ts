@@ -51,14 +51,8 @@ const exporter = <Value>(name: string, byDefault: Value, about: string, form: Fo
   names: [`OTEL_EXPORTER_OTLP_TRACES_${name}`, `OTEL_EXPORTER_OTLP_${name}`],
 });
 
-const SAMPLERS: readonly SamplerName[] = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-];
+const ROOTS = ['always_on', 'always_off', 'traceidratio'] as const;
+const SAMPLERS: readonly SamplerName[] = [...ROOTS, ...ROOTS.map((root) => `parentbased_${root}` as const)];
 const PROPAGATORS = ['tracecontext', 'baggage'];
 const MAX_QUEUED = 65_536;
 const MAX_MS = 10 * MINUTE;

@@ -206,7 +206,6 @@ const GC_KINDS: Readonly<Record<number, string>> = {
 
 /** Entries of Node have a `detail` that the web type of performance entries lacks. */
 function gcKind(entry: object): string {
-  const detail = 'detail' in entry ? entry.detail : undefined;
-  const kind = typeof detail === 'object' && detail !== null && 'kind' in detail ? detail.kind : undefined;
-  return (typeof kind === 'number' ? GC_KINDS[kind] : undefined) ?? '';
+  const { kind = 0 } = (entry as { readonly detail?: { readonly kind?: number } }).detail ?? {};
+  return GC_KINDS[kind] ?? '';
 }

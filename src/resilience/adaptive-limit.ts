@@ -21,15 +21,9 @@ interface LimitOptions {
   /** The maximum of the limit now: this process's share of the fleet's. */
   readonly ceiling: () => number;
   readonly monotonicMs: () => number;
-}
-
-interface GradientLimitOptions extends LimitOptions {
-  /** Spreads the probes of the base, so that processes do not probe in step. */
+  /** `gradient`: spreads the probes of the base, so that processes do not probe in step. */
   readonly random: () => number;
-}
-
-interface AimdLimitOptions extends LimitOptions {
-  /** An answer that took longer counts as lost: the client that waited for it has hardly any time left. */
+  /** `aimd`: an answer that took longer counts as lost: the client that waited for it has hardly any time left. */
   readonly slowMs: number;
 }
 
@@ -49,8 +43,7 @@ const AIMD_DECREASE = 0.8;
  * Additive increase, multiplicative decrease: one more per window without losses while the limit is used, a fifth less
  * per window with losses. It finds the engine's capacity by exceeding it.
  */
-export function createAimdLimit(options: AimdLimitOptions): LearnedLimit {
-  const { ceiling, monotonicMs, slowMs } = options;
+export function createAimdLimit({ ceiling, monotonicMs, slowMs }: Omit<LimitOptions, 'random'>): LearnedLimit {
   let limit = START;
   const windows = createSampleWindows({ monotonicMs, minCalls: () => Math.max(8, 2 * limit) });
   const bounded = (wanted: number): number => Math.max(1, Math.min(wanted, Math.floor(ceiling())));
@@ -111,8 +104,7 @@ const VARIANCE_WEIGHT = 0.1;
  * many windows, by chance: an engine with room for eight calls and a long tail (p99 = 8 × median) got a limit of two,
  * and gave a third of its throughput.
  */
-export function createGradientLimit(options: GradientLimitOptions): LearnedLimit {
-  const { ceiling, monotonicMs, random } = options;
+export function createGradientLimit({ ceiling, monotonicMs, random }: Omit<LimitOptions, 'slowMs'>): LearnedLimit {
   let limit = START;
   let probeEndsAtMs: number | undefined;
   let baseMs = Number.POSITIVE_INFINITY;
@@ -219,24 +211,7 @@ export function createGradientLimit(options: GradientLimitOptions): LearnedLimit
   };
 }
 
-interface SampleWindow {
-  readonly answered: number;
-  readonly lost: number;
-  /**
-   * Geometric mean of the durations of answered calls: one costly search in twenty moves it by an eighth, while a
-   * median jumps between two kinds of searches.
-   */
-  readonly durationMs: number;
-  /** Variance of the logarithms of the answered calls' durations; 0 when it is not known. */
-  readonly variance: number;
-  readonly maxInFlight: number;
-  readonly meanInFlight: number;
-}
-
-interface SampleWindowsOptions {
-  readonly monotonicMs: () => number;
-  readonly minCalls: () => number;
-}
+type SampleWindow = NonNullable<ReturnType<ReturnType<typeof createSampleWindows>['add']>>;
 
 /** A window of a fast engine lasts at least this, unless it reaches the maximum of calls. */
 const MIN_SPAN_MS = 50;
@@ -244,8 +219,12 @@ const MAX_CALLS = 256;
 /** A shorter duration only measures the resolution of the clock. */
 const SHORTEST_MS = 0.05;
 
-/** `add` returns the window that the call closes, if it does. */
-function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
+/**
+ * `add` returns the window that the call closes, if it does. `durationMs`: the geometric mean of answered calls, because one
+ * costly search in twenty moves it by an eighth, while a median jumps between two kinds of searches. `variance`: of the logarithms
+ * of these durations; 0 when it is not known.
+ */
+function createSampleWindows({ monotonicMs, minCalls }: Record<'monotonicMs' | 'minCalls', () => number>) {
   let beganAtMs = monotonicMs();
   let answered = 0;
   let lost = 0;
@@ -260,7 +239,7 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
   };
 
   return {
-    add: ({ durationMs, inFlight, result }: LimitSample): SampleWindow | undefined => {
+    add: ({ durationMs, inFlight, result }: LimitSample) => {
       if (result === 'failed') return undefined;
       if (result === 'lost') lost += 1;
       else {
@@ -284,9 +263,7 @@ function createSampleWindows({ monotonicMs, minCalls }: SampleWindowsOptions) {
   };
 }
 
-export interface ConcurrencyBoundOptions
-  extends Omit<GradientLimitOptions, 'ceiling'>,
-    Omit<AimdLimitOptions, 'ceiling'> {
+export interface ConcurrencyBoundOptions extends Omit<LimitOptions, 'ceiling'> {
   readonly kind: 'fixed' | 'aimd' | 'gradient';
   /** Maximum of concurrent calls of the fleet. */
   readonly maxConcurrent: number;

@@ -167,11 +167,10 @@ export function createConcurrencyLimiter(options: ConcurrencyLimiterOptions) {
 
 export type ConcurrencyLimiter = ReturnType<typeof createConcurrencyLimiter>;
 
-interface SlotsOptions {
+interface SlotsOptions extends Pick<Clock, 'monotonicMs'> {
   /** Assumed duration of a call until the first has ended. */
   readonly initialCallMs: number;
   readonly max: () => number;
-  readonly monotonicMs: () => number;
   readonly onRelease: () => void;
 }
 

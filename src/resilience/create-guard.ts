@@ -85,23 +85,18 @@ export function createGuard(
     random,
   });
   const limiter = createConcurrencyLimiter({
+    ...settings,
     max: bound.max,
-    maxQueued: settings.maxQueued,
-    deadlineMs,
-    maxWaitMs: settings.maxWaitMs,
     maxHoldMs: settings.maxWaitMs + LONGEST_CALL * settings.hardDeadlineMs,
     clock,
   });
   const guard = guardWith({
-    target,
+    ...settings,
     balancer,
     limiter,
     limit: bound.limit,
     forcedOpen,
     isStarting: bound.isStarting,
-    deadlineMs,
-    hardDeadlineMs: settings.hardDeadlineMs,
-    abortEndsWork: settings.abortEndsWork,
     clock,
     observe,
   });

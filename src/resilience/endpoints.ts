@@ -108,17 +108,17 @@ interface LoadBalancerOptions {
   readonly onRetry: (result: 'answered' | 'failed' | 'spent') => void;
 }
 
-interface Endpoint {
-  readonly name: string;
-  readonly breaker: Breaker;
-  readonly index: number;
-  inFlight: number;
-  abandoned: number;
-  /** Sequence number of its last answer, counted over all endpoints. */
-  lastAnswer: number;
-  /** It lost a connection or did not answer its probe. */
-  suspect: boolean;
-}
+/** `lastAnswer`: the number of its last answer, counted over all endpoints. `suspect`: it lost a connection or did not answer its probe. */
+const newEndpoint = (target: LoadBalancerOptions['targets'][number], index: number) => ({
+  ...target,
+  index,
+  inFlight: 0,
+  abandoned: 0,
+  lastAnswer: 0,
+  suspect: false,
+});
+
+type Endpoint = ReturnType<typeof newEndpoint>;
 
 /**
  * The servers that can do the same work, each behind its own breaker. A call goes to the least busy endpoint that is not
@@ -126,9 +126,7 @@ interface Endpoint {
  */
 export function createLoadBalancer(options: LoadBalancerOptions) {
   const { budget, onRetry } = options;
-  const endpoints = options.targets.map(
-    (target, index): Endpoint => ({ ...target, index, inFlight: 0, abandoned: 0, lastAnswer: 0, suspect: false }),
-  );
+  const endpoints = options.targets.map(newEndpoint);
   let turn = 0;
   let answers = 0;
 

@@ -6,13 +6,9 @@ import type { BreakerState } from './endpoints.ts';
  */
 const TRUSTED_AFTER_MS = 10_000;
 
-interface ProbedEngine {
-  /** Rejects when the engine cannot answer a search. */
-  readonly probe: (signal: AbortSignal) => Promise<void>;
-}
-
 interface EngineHealthOptions {
-  readonly engines: readonly ProbedEngine[];
+  /** `probe` rejects when the engine cannot answer a search. */
+  readonly engines: readonly { readonly probe: (signal: AbortSignal) => Promise<void> }[];
   readonly intervalMs: number;
   /**
    * The interval while the breaker is not closed. It doubles, up to `intervalMs`, with each closing that did not last,
@@ -26,7 +22,7 @@ interface EngineHealthOptions {
   readonly onProbe: (endpoint: number, answers: boolean) => void;
 }
 
-function newlyProbed(engine: ProbedEngine, endpoint: number) {
+function newlyProbed(engine: EngineHealthOptions['engines'][number], endpoint: number) {
   return {
     endpoint,
     engine,

@@ -1,22 +1,10 @@
 import type { Attribute } from '../../search/domain.ts';
+import { ID_ATTRIBUTE } from './configuration.ts';
 import { type ConnectionOptions, openConnection } from './connection.ts';
 import { checkAttributeName, checkIndexName, codesOf } from './rows.ts';
 
 /** An index as a server describes it, made by `sphinx-source` or by others. */
-export interface IndexDescription {
-  /** The version in the server's greeting: `2.2.11-id64-release (95ae9a6)`. */
-  readonly version: string;
-  readonly index: string;
-  readonly documents: number;
-  /** The attributes that a domain can declare, in the order of the index. */
-  readonly attributes: readonly Pick<Attribute, 'name' | 'type' | 'multiple'>[];
-  /** Names of attributes that cannot be declared, and letters that searches will not find, each in a sentence. */
-  readonly notes: readonly string[];
-  /** Text attributes that a page needs and the index lacks. */
-  readonly missing: readonly string[];
-  /** The attribute that `sphinx-source` writes for the document's own id; absent in an index made by others. */
-  readonly idAttribute?: string;
-}
+export type IndexDescription = Awaited<ReturnType<typeof describeIndex>>;
 
 const DEADLINE_MS = 5000;
 
@@ -32,7 +20,6 @@ const TYPES: Readonly<Record<string, Pick<Attribute, 'type' | 'multiple'>>> = {
 };
 
 const TEXTS = ['title', 'description'];
-const OWN_ID = 'doc_id';
 
 /**
  * Reads the columns of an index over a connection of its own.
@@ -43,7 +30,7 @@ export async function describeIndex(
   { host, port, deadlineMs = DEADLINE_MS }: Pick<ConnectionOptions, 'host' | 'port'> & { readonly deadlineMs?: number },
   index: string | undefined,
   signal: AbortSignal,
-): Promise<IndexDescription> {
+) {
   const connection = await openConnection({ host, port, connectTimeoutMs: deadlineMs, onClose: () => {} }, signal);
   // The library has no deadline for a reply; a connection that ends rejects its statement.
   const timer = setTimeout(connection.destroy, deadlineMs);
@@ -71,13 +58,18 @@ export async function describeIndex(
     const { attributes, refused } = attributesIn(columns);
     const keepsYo = folded.some(([, , normalized]) => normalized === 'ё');
     return {
+      /** The version in the server's greeting: `2.2.11-id64-release (95ae9a6)`. */
       version: connection.version,
       index: name,
       documents: Number(documents),
+      /** Those that a domain can declare, in the order of the index. */
       attributes,
+      /** Names of attributes that cannot be declared, and letters that searches will not find, each in a sentence. */
       notes: keepsYo ? [...refused, KEEPS_YO] : refused,
+      /** Text attributes that a page needs and the index lacks. */
       missing: TEXTS.filter((text) => !isString(text)),
-      idAttribute: isString(OWN_ID) ? OWN_ID : undefined,
+      /** The attribute that `sphinx-source` writes for the document's own id; absent in an index made by others. */
+      idAttribute: isString(ID_ATTRIBUTE) ? ID_ATTRIBUTE : undefined,
     };
   } finally {
     clearTimeout(timer);
@@ -92,9 +84,9 @@ const KEEPS_YO =
 function attributesIn(columns: readonly (readonly [name: string, type: string])[]) {
   const names = new Set(columns.map(([name]) => name));
   const refused: string[] = [];
-  const attributes = columns.flatMap(([name, word]) => {
+  const attributes = columns.flatMap(([name, word]): Pick<Attribute, 'name' | 'type' | 'multiple'>[] => {
     const type = TYPES[word];
-    if (['id', OWN_ID, ...TEXTS].includes(name) || name.startsWith('_') || word === 'field') return [];
+    if (['id', ID_ATTRIBUTE, ...TEXTS].includes(name) || name.startsWith('_') || word === 'field') return [];
     if (type === undefined) {
       refused.push(`${name}: attributes of type ${word} are not read`);
       return [];

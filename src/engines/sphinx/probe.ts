@@ -1,6 +1,6 @@
 import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts, Figure } from '../../operations/doctor/facts.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, settledWithin } from '../../runtime.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Row } from './connection.ts';
 import { plainFigures } from './rotation.ts';
 import { checkIndexName } from './rows.ts';
@@ -87,29 +87,19 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
     };
   };
 
-  const read = async (depth: 'cheap' | 'full', late: Promise<string>): Promise<EngineFacts> => {
-    let own: Connection | undefined;
-    const answer = (async () => {
-      own = await connection();
-      return readFrom(own, depth);
-    })();
-    const first = await Promise.race([answer.catch(messageOf), late]);
-    if (typeof first !== 'string') return first;
-    // searchd finishes an abandoned statement before the next one: its connection is closed.
-    own?.destroy();
-    return absent(first);
-  };
-
   return {
     read: async (depth) => {
-      const late = Promise.withResolvers<string>();
-      // After a blocked loop the replies are already in the socket: they are read before the decision.
-      const timer = setTimeout(() => setImmediate(late.resolve, `no answer within ${READ_MS} ms`), READ_MS);
-      try {
-        return await read(depth, late.promise);
-      } finally {
-        clearTimeout(timer);
-      }
+      let own: Connection | undefined;
+      const answer = async (): Promise<EngineFacts> => {
+        own = await connection();
+        return readFrom(own, depth);
+      };
+      const late = { value: `no answer within ${READ_MS} ms` };
+      const { value } = (await settledWithin(answer().catch(messageOf), READ_MS)) ?? late;
+      if (typeof value !== 'string') return value;
+      // searchd finishes an abandoned statement before the next one: its connection is closed.
+      own?.destroy();
+      return absent(value);
     },
     close: async () => {
       closing.abort();

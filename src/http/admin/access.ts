@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Clock } from '../../runtime.ts';
-import { bringsBearer, canonicalAddress, createClients, subscriberOf } from '../transport/client.ts';
+import { bringsBearer, canonicalAddress, createClients } from '../transport/client.ts';
 import type { TokenEvent } from '../transport/events.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
@@ -229,13 +229,7 @@ export function addressOf({ remoteAddress = '' }: Pick<IncomingMessage['socket']
   return canonicalAddress(remoteAddress) ?? UNKNOWN;
 }
 
-/** The unit by which audit lines of refusals are limited: an address, or the network of one subscriber. */
-export function networkOf({ remoteAddress = '' }: Pick<IncomingMessage['socket'], 'remoteAddress'>): string {
-  const address = canonicalAddress(remoteAddress);
-  return address === undefined ? UNKNOWN : subscriberOf(address);
-}
-
-const UNKNOWN = 'an unknown address';
+export const UNKNOWN = 'an unknown address';
 
 /** @throws Refusal `reason-required` */
 export function statedReason(reason: string | undefined): string {

@@ -67,19 +67,14 @@ export function createAdminServer(options: AdminServerOptions) {
   const live = createLive({ operations, clock, log });
   const requestId = createRequestIds(random);
   const app = createApp({
-    log,
-    clock,
-    random,
+    ...options,
     requestId,
     problemOf,
     maxBodyBytes: MAX_BODY_BYTES,
-    tls: options.tls,
     limits: { maxUrlBytes, maxConnections: MAX_CONNECTIONS, maxPerAddress: MAX_PER_ADDRESS },
     lameDuckMs: 0,
-    drainMs: options.drainMs,
     onRequest: trail.open,
     onRefused: trail.refused,
-    observeConnection: options.observeConnection,
   });
   trail.follow(app.fastify);
   registerAdminAccess(app.fastify, { gate: gateOf(options), hosts: options.hosts ?? [], onAdmitted: trail.admitted });

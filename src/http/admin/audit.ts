@@ -4,15 +4,16 @@ import { Type } from 'typebox';
 import { AUDIT_ENTRY, type Audit, type AuditEntry } from '../../operations/audit/audit.ts';
 import { CURSOR } from '../../operations/audit/log-file.ts';
 import type { Clock } from '../../runtime.ts';
+import { subscriberAt } from '../transport/client.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
-import { addressOf, callerName, mutates, networkOf } from './access.ts';
+import { addressOf, callerName, mutates, UNKNOWN } from './access.ts';
 import { adminRoutes, type ChangeNote, defaulted } from './input.ts';
 
 interface Line {
   by: string;
   isAdmitted: boolean;
-  /** The caller's network. It is read when the request begins: a closed connection has no address. */
+  /** By which lines of refusals are limited. It is read when the request begins: a closed connection has no address. */
   readonly network: string;
   action: string;
   domain?: string;
@@ -51,8 +52,9 @@ export function createAuditTrail({ audit, clock }: { readonly audit: Pick<Audit,
   const open = (request: IncomingMessage, response: ServerResponse): void => {
     if (!mutates(request.method) || lines.has(request)) return;
     const action = `${request.method} ${pathOf(request)}`;
-    const caller = { by: addressOf(request.socket), network: networkOf(request.socket), isAdmitted: false };
-    lines.set(request, { ...caller, action, working: false });
+    const { socket } = request;
+    const network = subscriberAt(socket) ?? UNKNOWN;
+    lines.set(request, { by: addressOf(socket), network, isAdmitted: false, action, working: false });
     response.once('close', () => close(request));
   };
 

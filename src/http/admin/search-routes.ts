@@ -32,15 +32,10 @@ const PAGE_BODIES_BYTES = 2 ** 20;
 
 /** Routes that make, explain and trace one search. */
 export function registerSearches(routes: FastifyInstance, options: AdminSearchOptions): void {
-  const { domains, clock, random, maxUrlBytes, observe, requestLog, requestId, maxPageBytes, app } = options;
+  const { domains, clock, random, maxUrlBytes, observe, requestLog, maxPageBytes, app } = options;
   const { get } = adminRoutes(routes, 'state');
   const handle = createSearchHandler({
-    domains,
-    requestLog,
-    requestId,
-    clock,
-    random,
-    maxUrlBytes,
+    ...options,
     clientOf: () => ({ bypass: true }),
     count: createRequestCounter({ observe, requestLog }),
     pageBodies: createPageBodies({ maxBytes: PAGE_BODIES_BYTES, maxPageBytes }),

@@ -85,7 +85,7 @@ const LAME_DUCK_MS = 300;
 
 /** The listener for clients: searches, batches, health, the API description, and the pages that are passed in. */
 export function createPublicServer(options: PublicServerOptions) {
-  const { domains, observe, log, clock, random, maxUrlBytes, maxBodyBytes } = options;
+  const { domains, observe, log, clock, random, maxUrlBytes } = options;
   const { observeToken = () => {}, tracer } = options;
   const addressOf = createClients({ trustedProxies: options.trustedProxies ?? [] });
   const requestLog = createRequestLog({ log, hitSample: options.hitSample, clock, random });
@@ -99,17 +99,12 @@ export function createPublicServer(options: PublicServerOptions) {
   const admission = createAdmission({ pressure, budget: missBudgetOf(options) });
 
   const handleSearch = createSearchHandler({
-    domains,
+    ...options,
     clientOf: admission.clientOf,
     count,
     requestLog,
     requestId,
-    clock,
-    random,
     pageBodies,
-    maxUrlBytes,
-    tracer,
-    targetMemoBytes: options.targetMemoBytes,
     buffers: { watch: (connection, response) => app.buffers.watch(connection, response) },
     closesConnections: () => app.drain.closesConnections,
   });
@@ -138,16 +133,11 @@ export function createPublicServer(options: PublicServerOptions) {
   };
 
   const app = createApp({
-    log,
-    clock,
-    random,
+    ...options,
     requestId,
-    maxBodyBytes,
     problemOf,
     limits: { maxUrlBytes, maxConnections: options.maxConnections, ...options.timeouts },
     lameDuckMs: options.lameDuckMs ?? LAME_DUCK_MS,
-    drainMs: options.drainMs,
-    observeConnection: options.observeConnection,
     onRequest: noteToken,
     direct: { path: '/search', handle: handleSearch },
     lane: options.lane === 'off' ? undefined : { readHead: readHeads(options), handle: handleInLane },
@@ -178,20 +168,16 @@ export function createPublicServer(options: PublicServerOptions) {
       },
     });
     registerMsearch(routes, {
-      domains,
+      ...options,
       clientOf: admission.clientOf,
       count,
-      clock,
-      random,
       pageBodies,
-      maxBodyBytes,
       app,
-      tracer,
       maxAnswerBytes: PAGES_PER_ANSWER * options.maxPageBytes,
     });
     registerHealth(routes);
     registerReadiness(routes, readiness);
-    options.pages?.(routes, { domains, admission, pageBodies, count, tracer, clock, random, maxUrlBytes });
+    options.pages?.(routes, { ...options, admission, pageBodies, count });
   });
 
   return {

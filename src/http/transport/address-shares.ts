@@ -1,7 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { canonicalAddress, subscriberOf } from './client.ts';
+import { subscriberAt } from './client.ts';
 import type { ConnectionEvent } from './events.ts';
 
 interface AddressSharesOptions {
@@ -107,7 +107,5 @@ function peerOf(socket: Duplex): string {
 }
 
 function addressOf(socket: Duplex): string {
-  const given = 'remoteAddress' in socket && typeof socket.remoteAddress === 'string' ? socket.remoteAddress : '';
-  const address = canonicalAddress(given);
-  return address === undefined ? 'unknown' : subscriberOf(address);
+  return subscriberAt(socket as Partial<Socket>) ?? 'unknown';
 }

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import { type Duplex, duplexPair, pipeline } from 'node:stream';
 import type { Logger } from 'pino';
 import { type Problem, problemResponse } from './problem.ts';
@@ -33,7 +33,7 @@ export function createClientErrorHandler(options: {
     if (code === 'HPE_INVALID_URL' && !busy && answerRawTarget(options.connect, socket, rawPacket)) return;
     const { status, headers, body } = problemResponse(OF_PARSER[code] ?? UNREADABLE, undefined, options.random);
     const fields = Object.entries({ ...headers, connection: 'close' }).map(([name, value]) => `${name}: ${value}\r\n`);
-    const text = `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}\r\n${fields.join('')}\r\n${body}`;
+    const text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`;
     // Requests before this one are answered first, in their order: Node takes up the next answer when one is closed. Only
     // the answer to the broken request itself is replaced, if it has not begun.
     const answer = (): void => {
@@ -50,12 +50,6 @@ export function createClientErrorHandler(options: {
 function busyOf(socket: Duplex): ServerResponse | null | undefined {
   return (socket as { readonly _httpMessage?: ServerResponse | null })._httpMessage;
 }
-
-const REASONS: Readonly<Record<number, string>> = {
-  408: 'Request Timeout',
-  413: 'Payload Too Large',
-  431: 'Request Header Fields Too Large',
-};
 
 const UNREADABLE: Problem = { code: 'invalid-request', detail: 'The bytes received are not an HTTP/1.1 request.' };
 /** By the code of the parser's error; any other is `UNREADABLE`. */

@@ -92,8 +92,14 @@ export function canonicalAddress(text: string): string | undefined {
 }
 
 /** The unit that shares one budget: an IPv4 address, or the /64 network of an IPv6 address, which is one subscriber's. */
-export function subscriberOf(canonical: string): string {
+function subscriberOf(canonical: string): string {
   return canonical.includes(':') ? `${canonical.split(':', 4).join(':')}::/64` : canonical;
+}
+
+/** The same of the other end of a connection; undefined when it is closed. */
+export function subscriberAt({ remoteAddress = '' }: ClientRequest['socket']): string | undefined {
+  const address = canonicalAddress(remoteAddress);
+  return address && subscriberOf(address);
 }
 
 function groupsOf(ipv6: string): readonly number[] {

@@ -19,7 +19,7 @@ export function createNegotiator() {
   const codingsFor = (field: string): Readonly<Record<Coding, Coding>> => {
     const known = remembered.get(field);
     if (known !== undefined) return known;
-    const weights = parseAcceptEncoding(field);
+    const weights = weightsIn(field);
     const codings = Object.fromEntries(
       CODINGS.map((stored) => [stored, preferred(weights, [stored, 'identity'], CODINGS)]),
     ) as Record<Coding, Coding>;
@@ -44,7 +44,7 @@ export function ownCoding(
   codings: readonly OwnCoding[] = OWN_CODINGS,
   isWorthIt = true,
 ): OwnCoding {
-  return preferred(parseAcceptEncoding(acceptEncoding ?? ''), isWorthIt ? codings : ['identity'], codings);
+  return preferred(weightsIn(acceptEncoding ?? ''), isWorthIt ? codings : ['identity'], codings);
 }
 
 /**
@@ -66,8 +66,8 @@ function preferred<Offered extends OwnCoding | Coding>(
   return 'identity';
 }
 
-/** Coding → weight 0–1. An item that cannot be parsed is ignored. */
-function parseAcceptEncoding(field: string): ReadonlyMap<string, number> {
+/** Accept-Encoding or Accept-Language → weights 0–1. An item that cannot be parsed is ignored. */
+export function weightsIn(field: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const item of field.split(',')) {
     const parsed = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*(?:;\s*q\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/i.exec(item);

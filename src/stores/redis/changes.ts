@@ -1,6 +1,6 @@
 import type { ChangeSource, ChangeStream, StreamRead } from '../../changes/feed.ts';
 import { MAX_BATCH_BYTES, READ_BATCHES } from '../../changes/feed.ts';
-import { portFault, type SendCommand, scriptRunner, UNREADABLE } from './commands.ts';
+import { pairsIn, portFault, type SendCommand, scriptRunner, UNREADABLE } from './commands.ts';
 
 interface RedisChangesOptions {
   readonly send: SendCommand;
@@ -46,7 +46,9 @@ export function createRedisSource({ send, key }: { readonly send: SendCommand; r
         trimmed: trimmed === 1,
         entries: entries.flatMap((entry) => {
           const [id, fields] = Array.isArray(entry) ? entry : [];
-          return [{ id: String(id), fields: fieldsOf(fields, String) }];
+          return [
+            { id: String(id), fields: new Map(pairsIn(fields).map((pair) => pair.map(String) as [string, string])) },
+          ];
         }),
       };
     },
@@ -54,11 +56,6 @@ export function createRedisSource({ send, key }: { readonly send: SendCommand; r
 }
 
 const SOURCE_ENTRIES = 500;
-
-function fieldsOf<T>(flat: unknown, read: (value: unknown) => T): ReadonlyMap<string, T> {
-  const parts: readonly unknown[] = Array.isArray(flat) ? flat : [];
-  return new Map(parts.flatMap((name, at) => (at % 2 === 0 ? [[String(name), read(parts[at + 1])] as const] : [])));
-}
 
 function decode(reply: unknown): StreamRead {
   const [ms, last, ...batches] = reply as readonly unknown[];
@@ -70,13 +67,14 @@ function decode(reply: unknown): StreamRead {
 
 function batchOf(entry: unknown) {
   const [id, flat] = Array.isArray(entry) ? entry : [];
-  const fields = fieldsOf(flat, (value) => (Buffer.isBuffer(value) ? value : Buffer.alloc(0)));
+  const fields = new Map(pairsIn(flat).map(([name, value]) => [String(name), value]));
+  const bytes = fields.get('c');
   return {
     id: String(id),
-    number: Number(fields.get('n')?.toString() ?? Number.NaN),
-    source: fields.get('s')?.toString() ?? '',
+    number: Number(fields.get('n') ?? Number.NaN),
+    source: String(fields.get('s') ?? ''),
     // Copied: it may be a view of a larger read buffer.
-    bytes: Buffer.from(fields.get('c') ?? ''),
+    bytes: Buffer.from(Buffer.isBuffer(bytes) ? bytes : ''),
   };
 }
 

@@ -163,6 +163,12 @@ export const UNREADABLE = { kind: 'fault', fault: 'refused' } as const;
 
 export const portFault = ({ fault }: CommandFault) => ({ kind: 'fault', fault }) as const;
 
+/** The pairs of a flat list, as hashes, entries of streams and scores are given: name, value, name, value. */
+export function pairsIn(reply: unknown): readonly (readonly [name: unknown, value: unknown])[] {
+  const flat: readonly unknown[] = Array.isArray(reply) ? reply : [];
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]] as const] : []));
+}
+
 /** For lifetimes: Redis takes whole milliseconds, at least one. */
 export const wholeMs = (ms: number): number => Math.max(1, Math.ceil(ms));
 

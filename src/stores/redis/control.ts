@@ -1,5 +1,5 @@
 import type { ControlRead, ControlStore } from '../../control/control-store.ts';
-import { portFault, type SendCommand, scriptRunner, UNREADABLE, wholeMs } from './commands.ts';
+import { pairsIn, portFault, type SendCommand, scriptRunner, UNREADABLE, wholeMs } from './commands.ts';
 
 /** Reports per domain, one per process; above it the oldest report is removed. */
 const MAX_REPORTS = 256;
@@ -42,12 +42,10 @@ export function createRedisControl({ send }: { readonly send: SendCommand }): Co
       const { reports } = namesOf(domain);
       const reply = await run(REPORTS, [reports], [MAX_REPORTS, MAX_REPORT_BYTES], { shape: 'array', deadlineMs });
       if (reply.kind === 'fault') return portFault(reply);
-      const flat = buffersOf(reply.reply) ?? [];
-      const found = flat.flatMap((id, at) => {
-        const value = at % 2 === 0 ? flat[at + 1] : undefined;
+      const found = pairsIn(reply.reply).flatMap(([id, value]) =>
         // Copied: it may be a view of a larger read buffer.
-        return value === undefined ? [] : [{ id: id.toString(), value: Buffer.from(value) }];
-      });
+        Buffer.isBuffer(value) ? [{ id: String(id), value: Buffer.from(value) }] : [],
+      );
       return { kind: 'reports', reports: found };
     },
   };

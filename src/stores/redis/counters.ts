@@ -1,6 +1,6 @@
 import { type CounterStore, MAX_SEARCH_BYTES, type QueryCount } from '../../popularity/shared.ts';
 import type { Clock } from '../../runtime.ts';
-import { type SendCommand, scriptRunner } from './commands.ts';
+import { pairsIn, type SendCommand, scriptRunner } from './commands.ts';
 
 interface RedisCountersOptions {
   readonly send: SendCommand;
@@ -58,10 +58,9 @@ const isCountable = ({ search, count }: QueryCount): boolean =>
 function merge(reply: unknown): readonly QueryCount[] {
   const sums = new Map<string, number>();
   for (const [age, window] of (Array.isArray(reply) ? (reply as readonly unknown[]) : []).entries()) {
-    const flat = Array.isArray(window) ? (window as readonly unknown[]) : [];
     const weight = 2 ** (-age / HALF_LIFE_WINDOWS);
-    for (let at = 0; at + 1 < flat.length; at += 2) {
-      const [search, count] = [String(flat[at]), Number(String(flat[at + 1]))];
+    for (const [member, score] of pairsIn(window)) {
+      const [search, count] = [String(member), Number(String(score))];
       if (isCountable({ search, count })) sums.set(search, (sums.get(search) ?? 0) + weight * count);
     }
   }

@@ -4,43 +4,19 @@ import type { StoreEvent, StoreNode, StoreReason } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
 import type { ConnectionState, RedisSettings } from './connection.ts';
 
-/** One server as the store sees it: its connection, its outstanding commands, its breaker. */
-export interface RedisNode {
+export type RedisNode = ReturnType<typeof createRedisNode>;
+
+interface RedisNodeOptions {
   /** `host:port`. */
   readonly address: string;
   readonly redis: Redis;
   readonly clock: Clock;
-  readonly deadlines: Deadlines;
+  readonly random: () => number;
   readonly observe: (event: StoreEvent) => void;
-  /** Permission to send one read, whose outcome is recorded once; or the first fault that applies: its result. */
-  readonly admitRead: () => Permit | StoreFault;
-  /** As `admitRead`, but writes use half of the outstanding bound, and never probe a node whose breaker is open. */
-  readonly admitWrite: (bytes: number) => Permit | StoreFault;
-  /** Commands that a pipeline may send now: half of the outstanding bound is kept for single reads. */
-  readonly pipelineRoom: () => number;
-  readonly record: NodeBreaker['record'];
-  /** Called when commands are sent (+) and when ioredis has settled them (−), after a deadline too. */
-  readonly track: (commands: number, bytes: number, nowMs: number) => void;
-  /** Called before a command is sent: the commands of one turn of the event loop leave in one write. */
-  readonly cork: () => void;
   /** The node of that address, if the store knows it: the target of a redirect. */
   readonly nodeAt: (address: string) => RedisNode | undefined;
   /** The slot map may be out of date. Cheap: refreshes are throttled. */
   readonly refreshSlots: () => void;
-  readonly writeRefused: ConnectionState['writeRefused'];
-  /** A reply cannot belong to its command: ends the connection with everything in flight, and opens the breaker. */
-  readonly protocolError: (why: string) => void;
-  /** Opens the breaker, after a connection that has ended because of a protocol error. */
-  readonly trip: () => void;
-  readonly probeNow: () => void;
-  /** Called when the store no longer uses the node: no count of open breakers may contain it for ever. */
-  readonly retire: () => void;
-  readonly status: () => StoreNode;
-}
-
-interface RedisNodeOptions
-  extends Pick<RedisNode, 'address' | 'redis' | 'clock' | 'observe' | 'nodeAt' | 'refreshSlots'> {
-  readonly random: () => number;
   /** A reason keeps a connection unused although it is open. */
   readonly unusable?: () => StoreReason | undefined;
   readonly connection: () => ConnectionState;
@@ -49,11 +25,14 @@ interface RedisNodeOptions
 /** Writes to a node that stops reading stay in memory until its socket is closed: 5,000 writes/s of 4 KB are 60 MB. */
 const MAX_OUTSTANDING_WRITE_BYTES = 32 * 1024 * 1024;
 
-/** @param settings after the socket timeout without any reply while commands are outstanding the connection is closed */
+/**
+ * One server as the store sees it: its connection, its outstanding commands, its breaker.
+ * @param settings after the socket timeout without any reply while commands are outstanding the connection is closed
+ */
 export function createRedisNode(
   { maxOutstanding, socketTimeoutMs }: Pick<RedisSettings, 'maxOutstanding' | 'socketTimeoutMs'>,
   options: RedisNodeOptions,
-): RedisNode {
+) {
   const { address, redis, clock, observe, refreshSlots } = options;
   let outstanding = 0;
   let writeBytes = 0;
@@ -94,14 +73,19 @@ export function createRedisNode(
   return {
     ...options,
     deadlines: createDeadlines(clock),
-    writeRefused: (detail) => options.connection().writeRefused(detail),
+    writeRefused: (detail: string): void => options.connection().writeRefused(detail),
+    /** A reply cannot belong to its command: ends the connection with everything in flight, and opens the breaker. */
     protocolError,
+    /** Opens the breaker, after a connection that has ended because of a protocol error. */
     trip: breaker.trip,
+    /** Permission to send one read, whose outcome is recorded once; or the first fault that applies: its result. */
     admitRead: () => admit(maxOutstanding, false),
-    admitWrite: (bytes) =>
+    /** As `admitRead`, but writes use half of the outstanding bound, and never probe a node whose breaker is open. */
+    admitWrite: (bytes: number): Permit | StoreFault =>
       breaker.state() === 'closed' ? admit(half, writeBytes + bytes > MAX_OUTSTANDING_WRITE_BYTES) : 'node-open',
+    /** Commands that a pipeline may send now: half of the outstanding bound is kept for single reads. */
     pipelineRoom: () => Math.max(0, half - outstanding),
-    record(permit, outcome, nowMs) {
+    record(permit: Permit, outcome: 'answered' | 'failed' | 'unknown', nowMs: number): void {
       breaker.record(permit, outcome, nowMs);
       // ioredis closes a connection that receives nothing. After a damaged length everything that arrives, replies to
       // probes too, counts as part of one endless reply: only the absence of answers shows the damage.
@@ -109,12 +93,14 @@ export function createRedisNode(
         protocolError(`nothing was answered for ${socketTimeoutMs} ms`);
       }
     },
-    track(commands, bytes, nowMs) {
+    /** Called when commands are sent (+) and when ioredis has settled them (−), after a deadline too. */
+    track(commands: number, bytes: number, nowMs: number): void {
       if (commands < 0 || outstanding === 0) progressMs = nowMs;
       outstanding += commands;
       writeBytes += bytes;
     },
-    cork() {
+    /** Called before a command is sent: the commands of one turn of the event loop leave in one write. */
+    cork(): void {
       const { stream } = redis;
       if (corked === stream) return;
       corked = stream;
@@ -126,29 +112,16 @@ export function createRedisNode(
       });
     },
     probeNow: breaker.probeNow,
-    retire() {
+    /** Called when the store no longer uses the node: no count of open breakers may contain it for ever. */
+    retire(): void {
       if (breaker.state() !== 'closed') observe({ kind: 'breaker', node: address, state: 'closed' });
       retired = true;
     },
-    status: () => {
+    status: (): StoreNode => {
       const trouble = options.connection().trouble() ?? options.unusable?.();
       return { node: address, breaker: breaker.state(), connected: connected(), outstanding, trouble };
     },
   };
-}
-
-/**
- * The deadlines of one node's requests. Requests with the same deadline expire in the order in which they were sent, so
- * they stand in one list under one timer, where a timer per request is an object that is made, sorted in and thrown away for
- * every read.
- */
-export interface Deadlines {
-  /** Calls `member.expire` `afterMs` after `nowMs`, rounded up to whole milliseconds, unless the member leaves before. */
-  readonly join: (member: DeadlineMember, afterMs: number, nowMs: number) => void;
-  /** Does nothing for a member that does not wait. */
-  readonly leave: (member: DeadlineMember) => void;
-  /** Number of members that wait. */
-  readonly size: () => number;
 }
 
 /** One request with a deadline: an element of a doubly linked list, because a Set would hash every request twice. */
@@ -164,7 +137,12 @@ export interface DeadlineMember {
 /** Node fires a timer up to 1 ms early by the monotonic clock. Less than this is not worth another timer. */
 const EARLY_MS = 0.5;
 
-export function createDeadlines(clock: Pick<Clock, 'monotonicMs'>): Deadlines {
+/**
+ * The deadlines of one node's requests. Requests with the same deadline expire in the order in which they were sent, so
+ * they stand in one list under one timer, where a timer per request is an object that is made, sorted in and thrown away for
+ * every read.
+ */
+export function createDeadlines(clock: Pick<Clock, 'monotonicMs'>) {
   /**
    * The end of each list, which stands before the oldest and after the newest member. By deadline in milliseconds: requests
    * that follow a redirect have a shorter one, so there are more than one.
@@ -208,7 +186,8 @@ export function createDeadlines(clock: Pick<Clock, 'monotonicMs'>): Deadlines {
   };
 
   return {
-    join: (member, wantedMs, nowMs) => {
+    /** Calls `member.expire` `wantedMs` after `nowMs`, rounded up to whole milliseconds, unless the member leaves before. */
+    join: (member: DeadlineMember, wantedMs: number, nowMs: number): void => {
       const afterMs = Math.max(1, Math.ceil(wantedMs));
       let ends = lists.get(afterMs);
       if (ends === undefined) {
@@ -224,7 +203,9 @@ export function createDeadlines(clock: Pick<Clock, 'monotonicMs'>): Deadlines {
       ends.older = member;
       size += 1;
     },
+    /** Does nothing for a member that does not wait. */
     leave,
+    /** Number of members that wait. */
     size: () => size,
   };
 }

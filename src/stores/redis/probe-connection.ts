@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { ProbeReply } from '../../operations/doctor/doctor.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, settledWithin } from '../../runtime.ts';
 import { type Address, formatAddress } from '../../schema/units.ts';
 import { cut, nodeOptions, type RedisSettings, watchConnection } from './connection.ts';
 import { detailOf } from './errors.ts';
@@ -99,7 +99,7 @@ export function createProbeConnection(options: ProbeConnectionOptions) {
       if (problem === undefined) stream.uncork();
       await Promise.all(sent);
     });
-    const inTime = await before(all, withinMs);
+    const inTime = (await settledWithin(all, withinMs)) !== undefined;
     if (!inTime) end(session);
     return { replies, inTime };
   };
@@ -148,17 +148,6 @@ async function sendOne(session: Session, command: readonly string[]) {
 function faultOf(error: unknown): Unmeasured {
   if (!(error instanceof Error)) return { kind: 'unreachable', detail: String(error) };
   return { kind: error.name === 'ReplyError' ? 'refused' : 'unreachable', detail: detailOf(error) };
-}
-
-/** False: it was not settled after that time. Replies that wait in the socket while this process is busy count as in time. */
-async function before(done: Promise<void>, ms: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => setImmediate(resolve, false), ms);
-  });
-  const inTime = await Promise.race([done.then(() => true), late]);
-  clearTimeout(timer);
-  return inTime;
 }
 
 function probeOptions({ settings, at, sentinel, name, random }: ProbeConnectionOptions) {

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import type { ProbedNode } from '../../operations/doctor/doctor.ts';
 import { formatHostPort, parseHostPort } from '../../schema/units.ts';
+import { pairsIn } from './commands.ts';
 import { type AnnouncedNode, type Endpoints, hostOf, isSlotMap } from './endpoints.ts';
 
 /**
@@ -97,7 +98,7 @@ export function nodesOfSentinels({ asked, reachable, configured, master, replica
   const others = recordsOf(sentinels);
   const unknown = configured.filter((address) => isIP(parseHostPort(address)?.host ?? '') !== 0);
   return distinct([
-    ...listed([fieldsOf(master)], 'master', reachable),
+    ...listed(recordsOf([master]), 'master', reachable),
     ...listed(recordsOf(replicas), 'replica', reachable),
     { address: asked, role: 'sentinel' },
     ...listed(others, 'sentinel', reachable),
@@ -115,12 +116,7 @@ function listed(records: readonly Fields[], role: ProbedNode['role'], reachable:
 }
 
 function recordsOf(reply: unknown): readonly Fields[] {
-  return Array.isArray(reply) ? reply.map(fieldsOf) : [];
-}
-
-function fieldsOf(reply: unknown): Fields {
-  const flat: readonly unknown[] = Array.isArray(reply) ? reply : [];
-  return new Map(flat.flatMap((name, index) => (index % 2 === 0 ? [[name, flat[index + 1]] as const] : [])));
+  return Array.isArray(reply) ? reply.map((fields) => new Map(pairsIn(fields))) : [];
 }
 
 const AS_ANNOUNCED: Endpoints['reachable'] = (announced) => announced;

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { weightsIn } from '../../http/transport/content-coding.ts';
 import { Refusal } from '../../http/transport/problem.ts';
 import { parametersOf } from '../../http/transport/request-target.ts';
 import { contentPolicy, documentFields, OWN_FILES, sendCompressed } from '../../http/transport/static-file.ts';
 import { pageStyle } from '../../report/document.ts';
 import { readAssets, registerAssets } from '../shared/assets.ts';
 import { chosenDomain, namesRead, type PageAddress, pageAddress, type Site } from './assets/address.ts';
-import { type Language, pageLanguage, preferredLanguage } from './assets/locale.ts';
+import { type Language, pageLanguage } from './assets/locale.ts';
 import { documentHtml, type FirstPage, firstPage, type PageOptions, refusedPage } from './first-page.ts';
 
 /** Forms are sent to the page itself. */
@@ -64,6 +65,16 @@ export function registerPage(app: FastifyInstance, options: PageOptions): void {
   });
 
   registerAssets(app, assets);
+}
+
+/** @param header Accept-Language @returns English when the header names neither language. */
+function preferredLanguage(header = ''): Language {
+  let best: { readonly language: Language; readonly weight: number } = { language: 'en', weight: 0 };
+  for (const [range, weight] of weightsIn(header)) {
+    const [language] = range.split('-', 1);
+    if ((language === 'ru' || language === 'en') && weight > best.weight) best = { language, weight };
+  }
+  return best.language;
 }
 
 /** The part of the configuration that readers may see: names and attributes, not answer profiles or operators' settings. */

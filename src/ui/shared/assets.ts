@@ -3,16 +3,10 @@ import { readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, extname, join, relative } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { type StaticFile, sendStatic, staticFile } from '../../http/transport/static-file.ts';
+import { sendStatic, staticFile } from '../../http/transport/static-file.ts';
 import { h, type TreeElement } from '../../report/tree.ts';
 
-/** The static files of one page: its modules as one script, its style sheets as one, and its icon. */
-export interface Assets {
-  readonly byName: ReadonlyMap<string, StaticFile>;
-  readonly prefix: string;
-  /** Changes when any file does. It is a part of every address, so that files of two releases are never mixed. */
-  readonly version: string;
-}
+export type Assets = ReturnType<typeof readAssets>;
 
 interface AssetSources {
   /** Address below which they are served, without a slash at its end. */
@@ -32,8 +26,11 @@ const EXPORT = /^export (?=(?:async )?(?:function\*?|const|class) (\w+))/gm;
 /** Left of types, and the end of a compiled module. */
 const BLANK_LINE = /^[ \t]*\n|^\/\/# sourceMappingURL=.*$/gm;
 
-/** Reads the files once: later changes on disk are not served. */
-export function readAssets({ prefix, folder, styles, rules }: AssetSources): Assets {
+/**
+ * The static files of one page: its modules as one script, its style sheets as one, and its icon. They are read once: later
+ * changes on disk are not served.
+ */
+export function readAssets({ prefix, folder, styles, rules }: AssetSources) {
   const text = (...file: readonly string[]): string => readFileSync(join(...file), 'utf8');
   const entry = join(folder, `main${extname(import.meta.filename)}`);
   const sheets = [text(SHARED, 'theme.css'), rules, ...styles.map((name) => text(folder, 'style', `${name}.css`))];
@@ -44,6 +41,7 @@ export function readAssets({ prefix, folder, styles, rules }: AssetSources): Ass
   ]);
   const whole = createHash('sha256');
   for (const { etag } of byName.values()) whole.update(etag);
+  // A part of every address, so that files of two releases are never mixed.
   const version = whole.digest('base64url').slice(0, 12);
   return { byName, prefix, version };
 }

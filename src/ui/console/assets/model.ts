@@ -128,10 +128,8 @@ export function shadowStatus(model: Model): ShadowStatus | undefined {
 
 /** Standing findings of the doctor that need a change; none before its first window. */
 export function graveFindings({ feeds }: Model) {
-  const counts = feeds.doctor?.value?.standing?.counts;
-  const number = (count: unknown) => (typeof count === 'number' ? count : 0);
-  const critical = number(counts?.critical);
-  return { critical, all: critical + number(counts?.warning) };
+  const { critical = 0, warning = 0 } = feeds.doctor?.value?.standing?.counts ?? {};
+  return { critical, all: critical + warning };
 }
 
 function decoded(text: string) {

@@ -24,23 +24,6 @@ export function pageLanguage(query: string, preferred: Language): Language {
   return languageOf(query) === 'ru' ? 'ru' : preferred;
 }
 
-/** @param header Accept-Language @returns English when the header names neither. */
-export function preferredLanguage(header: string | undefined): Language {
-  let best: { language: Language; quality: number } | undefined;
-  for (const item of (header ?? '').slice(0, 256).split(',')) {
-    const [range = '', ...parameters] = item
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    const language = range.split('-')[0];
-    if (language !== 'ru' && language !== 'en') continue;
-    const weight = parameters.find((parameter) => parameter.startsWith('q='));
-    const quality = weight === undefined ? 1 : Number(weight.slice(2));
-    if (quality > 0 && (best === undefined || quality > best.quality)) best = { language, quality };
-  }
-  return best?.language ?? 'en';
-}
-
 /** Labels of names that catalogues commonly declare. Other names are shown as they are declared. */
 const NAMES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   goods: { en: 'Goods', ru: 'Вещи' },

@@ -32,9 +32,10 @@ export function facetsView(model: PageModel, answer: AnswerBody) {
   let left = maxLinks(address);
   const maxPerFacet = Math.ceil(left / Math.max(1, attributes.filter(({ facet }) => facet).length));
   const groups = attributes.flatMap((attribute) => {
-    const choices = choicesOf(attribute, model, answer).slice(0, Math.min(maxPerFacet, left));
+    const chosen = valuesOf(address.filters, attributes, attribute.name);
+    const choices = choicesOf(attribute, chosen, answer).slice(0, Math.min(maxPerFacet, left));
     left -= choices.length;
-    return choices.length === 0 ? [] : [groupView(attribute, choices, model)];
+    return choices.length === 0 ? [] : [groupView(attribute, choices, chosen, model)];
   });
   const ranges = rangesView(model);
   if (groups.length === 0 && ranges === undefined) return undefined;
@@ -91,10 +92,8 @@ export function chipsView(model: PageModel) {
 }
 
 /** The counted values, and before them the chosen values that were not counted, so that every choice can be undone. */
-function choicesOf(attribute: Attribute, { site, address }: PageModel, answer: AnswerBody): Choice[] {
+function choicesOf(attribute: Attribute, chosen: readonly string[], answer: AnswerBody): Choice[] {
   const counted = (Object.hasOwn(answer.facets, attribute.name) && answer.facets[attribute.name]) || [];
-  const { attributes } = chosenDomain(site, address.domain);
-  const chosen = valuesOf(address.filters, attributes, attribute.name);
   if (!attribute.facet) return [];
   const folded = new Set(chosen.map(foldValue));
   const seen = new Set(counted.map(({ value }) => foldValue(String(value))));
@@ -106,14 +105,9 @@ function choicesOf(attribute: Attribute, { site, address }: PageModel, answer: A
   return [...uncounted.map((value) => ({ value, count: undefined, chosen: true })), ...all];
 }
 
-function groupView(attribute: Attribute, choices: readonly Choice[], model: PageModel) {
+function groupView(attribute: Attribute, choices: readonly Choice[], chosen: readonly string[], model: PageModel) {
   const message = messagesIn(model.language);
   const id = `facet-${attribute.name}`;
-  const chosen = valuesOf(
-    model.address.filters,
-    chosenDomain(model.site, model.address.domain).attributes,
-    attribute.name,
-  );
   const items = choices.map((choice) => choiceView(attribute, choice, chosen, model));
   const rest = items.slice(SHOWN_VALUES);
   return h('section', { class: 'facet', 'aria-labelledby': id, 'data-key': id })(
