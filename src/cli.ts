@@ -1,4 +1,5 @@
 import { hostname } from 'node:os';
+import { addAbortSignal } from 'node:stream';
 import { askAt, call } from './commands/call.ts';
 import { settingsOf } from './commands/demo.ts';
 import { withHints } from './commands/terminal.ts';
@@ -18,6 +19,7 @@ for (const output of [stdout, stderr]) output.on('error', (error) => stop.abort(
 // The arguments are taken away, because `start` and `--serve` go on as the service, which has its own.
 process.exitCode = await call(process.argv.splice(2), {
   clock: systemClock,
+  input: () => addAbortSignal(stop.signal, stdin),
   stdout: stdout.isTTY ? withHints(stdout) : stdout,
   stderr: withHints(stderr),
   settings: (named) => settingsOf(env, { named }).settings,

@@ -44,7 +44,7 @@ test('README.ru.md has the numbers of README.md', () => {
 });
 
 test('README.md stays short, and its pictures are there', () => {
-  assert.ok(english.split('\n').length <= 151);
+  assert.ok(english.split('\n').length <= 155);
   const { pictures } = structureOf(english);
   assert.equal(pictures.length, 6);
   for (const picture of pictures) assert.ok(existsSync(join(root, picture)), picture);

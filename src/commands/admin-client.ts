@@ -42,12 +42,13 @@ export function createAdminClient({ base, token, operator, signal }: AdminClient
       'x-operator': operator.replaceAll(/[^!-~]/g, '-').slice(0, 64),
     };
     if (token !== undefined) sent['authorization'] = `Bearer ${token}`;
-    if (body !== undefined) sent['content-type'] = 'application/json';
+    const isLines = Buffer.isBuffer(body);
+    if (body !== undefined) sent['content-type'] = isLines ? 'application/x-ndjson' : 'application/json';
     try {
       response = await fetch(url, {
         method,
         headers: sent,
-        body: JSON.stringify(body),
+        body: isLines ? new Uint8Array(body) : JSON.stringify(body),
         // A redirect would send the token to another address.
         redirect: 'manual',
         signal: evenIfStopped ? tooLate : AbortSignal.any([signal, tooLate]),
@@ -149,11 +150,14 @@ export class AdminProblem extends Error {
   override readonly name = 'AdminProblem';
   readonly code: string;
   readonly status: number;
+  /** The wrong lines of a body in which no line was right. */
+  readonly refused: readonly { readonly line: number; readonly detail: string }[] | undefined;
 
-  constructor(code: string, status: number, message: string) {
+  constructor(code: string, status: number, message: string, refused?: AdminProblem['refused']) {
     super(message);
     this.code = code;
     this.status = status;
+    this.refused = refused;
   }
 }
 
@@ -180,11 +184,11 @@ function foreignAnswer(base: URL, status: number): AdminUnreachable {
 /** The problem in an RFC 9457 answer, or undefined for any other answer. */
 function problemIn(status: number, body: unknown): AdminProblem | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
-  const { code, title, detail, parameter } = body as Readonly<Record<string, unknown>>;
+  const { code, title, detail, parameter, refused } = body as Readonly<Record<string, unknown>>;
   if (typeof code !== 'string' || typeof title !== 'string') return undefined;
   const field = typeof parameter === 'string' ? ` (field ${parameter})` : '';
   const text = `${title}: ${typeof detail === 'string' ? detail : ''}${ADVICE[code] ?? ''}${field}`;
-  return new AdminProblem(code, status, text);
+  return new AdminProblem(code, status, text, Array.isArray(refused) ? refused : undefined);
 }
 
 /** Advice about this command's own options, which the service does not know. */

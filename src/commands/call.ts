@@ -14,6 +14,7 @@ import {
   UsageError,
   versionText,
 } from './arguments.ts';
+import { changesCommand } from './changes.ts';
 import { CONFIG_OPTION, type Command, type CommandContext, type CommandGroup, NotPassed } from './command.ts';
 import { config, sphinxSource } from './config.ts';
 import { doctorCommand } from './doctor.ts';
@@ -36,6 +37,7 @@ export const COMMANDS: readonly Listed[] = [
   flush,
   purgeCommand,
   suppressCommand,
+  changesCommand,
   drill,
   shadow,
   doctorCommand,

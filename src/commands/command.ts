@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { CONFIG_VARIABLE, DEFAULT_FILE } from '../config/document.ts';
 import type { DomainSettings, Settings } from '../config/settings.ts';
 import type { Clock } from '../runtime.ts';
@@ -7,6 +8,8 @@ import type { ProgressOutput } from './terminal.ts';
 /** The environment of a command; a test passes its own. */
 export interface CommandContext {
   readonly clock: Clock;
+  /** Standard input; its reading rejects when `signal` aborts. */
+  readonly input?: () => Readable;
   /** Results, for scripts. */
   readonly stdout: ProgressOutput;
   /** Progress and errors, for people. */

@@ -1,8 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { accessSync, constants, writeFileSync } from 'node:fs';
 import type { Plan } from '../operations/drills/plan.ts';
 import { nearest } from '../schema/faults.ts';
 import { type AdminClient, AdminProblem, accessOf, createAdminClient, trustAuthorities } from './admin-client.ts';
-import { type Option, type ParsedArguments, UsageError } from './arguments.ts';
+import { type Option, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import type { Command, CommandContext } from './command.ts';
 import { printable } from './terminal.ts';
 
@@ -10,7 +10,7 @@ import { printable } from './terminal.ts';
 export type OperatorContext = ReturnType<typeof operatorContext>;
 
 function operatorContext(args: ParsedArguments, context: CommandContext) {
-  const { signal, stderr, clock } = context;
+  const { signal, stderr, clock, input } = context;
   const reason = args.text('reason');
   return {
     args,
@@ -23,6 +23,7 @@ function operatorContext(args: ParsedArguments, context: CommandContext) {
       if (reason === undefined) throw new UsageError(`${what} needs a reason: --reason TEXT`);
       return reason;
     },
+    input,
     stderr,
     clock,
     signal,
@@ -82,6 +83,27 @@ export function operatorCommand(definition: OperatorCommand): Command {
       }
     },
   };
+}
+
+/** Checked before anything starts. */
+export function assertReadable(file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch {
+    throw new UsageError(`${file} cannot be read`);
+  }
+}
+
+/** The shell command that resumes an interrupted one. @param kept the options that it has again */
+export function resumeCommand(
+  name: string,
+  kept: readonly string[],
+  args: ParsedArguments,
+  fromLine: number | undefined,
+): string {
+  const options = kept.flatMap((option) => args.texts(option).flatMap((value) => [`--${option}`, quoted(value)]));
+  const line = fromLine === undefined ? [] : ['--from-line', String(fromLine)];
+  return [`serpcache ${name}`, ...args.positionals.map(quoted), ...options, ...line].join(' ');
 }
 
 export const REPORT_FILE: Option = { name: 'out', takes: 'FILE', about: 'write a self-contained page with plots' };

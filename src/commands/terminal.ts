@@ -45,6 +45,8 @@ export interface ProgressOptions {
   readonly total?: number;
   /** The unit of the count, in the plural. */
   readonly unit?: string;
+  /** Text after the rate. */
+  readonly more?: () => string;
   readonly output: ProgressOutput;
   readonly clock: Clock;
 }
@@ -60,7 +62,7 @@ const REDRAW_MS = 100;
 const FIRST_LINE_MS = 3000;
 const MAX_INTERVAL_MS = 60_000;
 
-export function createProgress({ label, total = 0, unit = 'documents', output, clock }: ProgressOptions) {
+export function createProgress({ label, total = 0, unit = 'documents', more, output, clock }: ProgressOptions) {
   const startedMs = clock.monotonicMs();
   const isTerminal = output.isTTY === true;
   const clear = isTerminal ? '\r\u001b[K' : '';
@@ -74,7 +76,7 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
   const state = (nowMs: number): string => {
     const seconds = Math.max(0.001, (nowMs - startedMs) / 1000);
     const counted = total > 0 ? `${countText(count)} of ${countText(total)}` : countText(count);
-    const rate = `${counted} ${unit}  ${countText(count / seconds)}/s`;
+    const rate = `${counted} ${unit}  ${countText(count / seconds)}/s${more?.() ?? ''}`;
     if (share === undefined) return `${label}  ${rate}`;
     const drawn = isTerminal ? `${bar(share)} ` : '';
     const left =
@@ -85,6 +87,8 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
   const fitted = (line: string): string => line.slice(0, Math.max(20, (output.columns || 80) - 1));
   const draw = (line: string): void =>
     void output.write(plainSpaces(isTerminal ? `${clear}${fitted(line)}` : `${line}\n`));
+
+  const remark = (text: string): void => void output.write(`${clear}${text}\n`);
 
   return {
     /** `count` so far; `share` of the work done, 0–1, for a task without a total. Cheap: most calls print nothing. */
@@ -101,9 +105,10 @@ export function createProgress({ label, total = 0, unit = 'documents', output, c
     /** Prints one line. The first `MAX_NOTES` notes are printed, the others are counted. */
     note: (text: string): void => {
       notes += 1;
-      if (notes > MAX_NOTES) return;
-      output.write(`${clear}${text}\n`);
+      if (notes <= MAX_NOTES) remark(text);
     },
+    /** Prints one line, whatever was printed before. */
+    remark,
     /** Prints the last line: the count and the duration. Further calls do nothing. */
     finish: (): void => {
       if (isFinished) return;

@@ -1,11 +1,11 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { fileBytes, fileLines } from '../catalogue/file.ts';
 import type { WarmUp } from '../operations/warm/warm.ts';
 import { countText, durationText } from '../report/format.ts';
 import { sleep } from './admin-client.ts';
-import { type ParsedArguments, quoted, UsageError } from './arguments.ts';
+import { UsageError } from './arguments.ts';
 import type { Command } from './command.ts';
-import { type OperatorContext, operatorCommand } from './operator-command.ts';
+import { assertReadable, type OperatorContext, operatorCommand, resumeCommand } from './operator-command.ts';
 import { createProgress } from './terminal.ts';
 
 const MAX_PER_SECOND = 50;
@@ -50,22 +50,13 @@ export const warm: Command = operatorCommand({
     } catch (error) {
       const stopped = await stop(context, started.id);
       const line = feed?.reached(stopped);
-      const resume = resumeCommand(args, line);
+      const resume = resumeCommand('warm', KEPT, args, line);
       if (stopped !== undefined) output.result({ ...stopped, resume, fromLine: line }, () => warmUpText(stopped));
       output.remark(`go on with it: ${resume}`);
       throw error;
     }
   },
 });
-
-/** Checked before anything starts. */
-function assertReadable(file: string): void {
-  try {
-    accessSync(file, constants.R_OK);
-  } catch {
-    throw new UsageError(`${file} cannot be read`);
-  }
-}
 
 /** Undefined when the service does not answer: a warm-up without new queries stops by itself. */
 async function stop({ client }: OperatorContext, id: string): Promise<WarmUp | undefined> {
@@ -192,10 +183,3 @@ function warmUpText({ domain, state, settled, cached, computed, invalid, failed,
 }
 
 const KEPT = ['queries', 'from', 'max-per-second', 'top', 'reason', 'admin', 'token-file'];
-
-/** The shell command that resumes an interrupted warm-up. */
-function resumeCommand(args: ParsedArguments, fromLine: number | undefined): string {
-  const options = KEPT.flatMap((name) => args.texts(name).flatMap((value) => [`--${name}`, quoted(value)]));
-  const line = fromLine === undefined ? [] : ['--from-line', String(fromLine)];
-  return ['serpcache warm', ...args.positionals.map(quoted), ...options, ...line].join(' ');
-}

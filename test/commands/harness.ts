@@ -84,7 +84,7 @@ export async function adminService(
 }
 
 export interface CliCall
-  extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'storePassword' | 'clock' | 'serve'>> {
+  extends Partial<Pick<CommandContext, 'signal' | 'adminToken' | 'storePassword' | 'clock' | 'serve' | 'input'>> {
   /** The answers of a person at a terminal; without them, the output is a pipe. */
   readonly answers?: readonly string[];
   readonly onWrite?: (text: string) => void;

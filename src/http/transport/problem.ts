@@ -46,7 +46,7 @@ export const PROBLEMS = {
   'cut-over-running': { status: 409, title: 'A cut-over is under way' },
   'cut-over-behind': { status: 409, title: 'A process has not followed' },
   'no-cut-over': { status: 409, title: 'No cut-over to reverse' },
-  'control-unavailable': { status: 503, title: 'Control document is out of reach' },
+  'control-unavailable': { status: 503, title: 'Control store is out of reach' },
   // Requests.
   'invalid-url': { status: 400, title: 'Invalid URL' },
   'invalid-request': { status: 400, title: 'Invalid request' },
