@@ -164,14 +164,14 @@ function changeOfAnswer(
 
 type Tables = ReturnType<typeof createTables>;
 
-/** The shares of 16: documents 6, postings 5 with the heads, records 4½, the last changes of words ½. */
+/** The shares of 16: documents 8¼, postings 3 with the heads, records 4, the last changes of words ½. */
 function createTables(maxBytes: number) {
   const part = maxBytes / 16;
   return {
-    documents: createLastChanges(floorToPower((6 * part - RECENT_SLOTS * 4) / 2 / 8)),
+    documents: createLastChanges(floorToPower(part / 2)),
     recent: new Uint32Array(RECENT_SLOTS),
-    postings: createPostings(floorToPower((5 * part) / 9), floorToPower(part / 4)),
-    records: createRecords(Math.floor(4.5 * part * 0.8), floorToPower((4.5 * part * 0.2) / 16)),
+    postings: createPostings(floorToPower(part / 4), floorToPower(part / 8)),
+    records: createRecords(Math.floor(3.3 * part), floorToPower(part / 32)),
     touched: createTouched(floorToPower(part / 8)),
   };
 }
@@ -180,7 +180,7 @@ const floorToPower = (n: number): number => 2 ** Math.floor(Math.log2(Math.max(n
 
 /** The last change of each document, in two halves: when the newer one is full, the older one is emptied and takes its place. */
 function createLastChanges(slots: number) {
-  const most = Math.floor(slots * 0.7);
+  const most = Math.floor(slots * 0.75);
   const shift = 32 - Math.log2(slots);
   const half = () => ({ keys: new Uint32Array(slots), values: new Uint32Array(slots), count: 0, last: 0 });
   let [newer, older] = [half(), half()];

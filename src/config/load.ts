@@ -101,7 +101,7 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
       {
         store: { kind: 'none' },
         engine: { kind: 'sqlite', directory, demo: true },
-        changes: {},
+        changes: { onChange: 'miss' },
         attributes: Object.fromEntries(attributes.map(({ name: attribute, ...rest }) => [attribute, rest])),
         context: Object.fromEntries(context.map(({ name: parameter, ...rest }) => [parameter, rest])),
       },

@@ -134,7 +134,7 @@ const freshness = Type.Object(
 const changes = Type.Object(
   {
     memory: size(
-      'Memory of the latest changes, about a million in 16 MiB. Older pages than it knows count as changed.',
+      'Memory of the latest changes, about 800,000 documents in 16 MiB. Older pages than it knows count as changed.',
       {
         default: '16MiB',
         min: 1 * MIB,

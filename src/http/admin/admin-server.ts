@@ -1,14 +1,13 @@
-import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { Audit } from '../../operations/audit/audit.ts';
 import type { Operations } from '../../operations/operations.ts';
 import { problemOf } from '../problems.ts';
 import { createRequestIds, createRequestLog } from '../search-api/exchange.ts';
 import { registerHealth } from '../search-api/health.ts';
+import { registerDescription } from '../search-api/openapi.ts';
 import type { PublicServerOptions } from '../search-api/public-server.ts';
 import { createApp } from '../transport/app.ts';
 import type { ListenerTls } from '../transport/listener.ts';
-import { registerFile } from '../transport/static-file.ts';
 import { createTokenGate, registerAdminAccess } from './access.ts';
 import { createAuditTrail, registerAudit } from './audit.ts';
 import { registerChanges } from './changes-routes.ts';
@@ -57,6 +56,10 @@ const MAX_CONNECTIONS = 64;
 /** More than a console, a scraper and a command need together, and half of `MAX_CONNECTIONS`. */
 const MAX_PER_ADDRESS = 32;
 
+const DESCRIPTION =
+  'State, flushes, drills, warm-ups, shadow traffic, cut-over, the feed of changes and the doctor. Every change needs the admin token, and is written to the audit with the name of the operator; the feed of changes is not.';
+const TAGS = ['state', 'flush', 'drills', 'warm-up', 'shadow', 'changes', 'doctor', 'audit', 'health'];
+
 /** The listener for operators: metrics, the state of each domain, explain, all changes, and the pages that are passed in. */
 export function createAdminServer(options: AdminServerOptions) {
   const { operations, audit, log, clock, random, maxUrlBytes } = options;
@@ -85,7 +88,12 @@ export function createAdminServer(options: AdminServerOptions) {
     done();
   });
 
-  registerAdminDocs(app.fastify, { version: options.version });
+  const about = {
+    info: { title: 'serpcache, for operators', version: options.version, description: DESCRIPTION },
+    tags: TAGS.map((name) => ({ name })),
+    components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
+  } as const;
+  registerDescription(app.fastify, '/admin/openapi.json', about, {});
   app.fastify.register(async (routes) => {
     // The routes check bodies themselves, because their answers say what is allowed.
     routes.setValidatorCompiler(() => () => true);
@@ -131,29 +139,5 @@ function registerMetrics(routes: FastifyInstance, metricsText: AdminServerOption
       const { contentType, body } = await metricsText(headers.accept);
       return reply.header('content-type', contentType).send(body);
     },
-  });
-}
-
-/** `GET /admin/openapi.json`. Must be registered before the routes that it describes. */
-function registerAdminDocs(app: FastifyInstance, options: { readonly version: string }): void {
-  app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'serpcache, for operators',
-        version: options.version,
-        description:
-          'State, flushes, drills, warm-ups, shadow traffic, cut-over, the feed of changes and the doctor. Every change needs the admin token, and is written to the audit with the name of the operator; the feed of changes is not.',
-      },
-      tags: ['state', 'flush', 'drills', 'warm-up', 'shadow', 'changes', 'doctor', 'audit', 'health'].map((name) => ({
-        name,
-      })),
-      components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } },
-    },
-  });
-  registerFile(app, '/admin/openapi.json', {
-    type: 'application/json; charset=utf-8',
-    content: () => JSON.stringify(app.swagger()),
-    fields: {},
   });
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import swagger from '@fastify/swagger';
+import swagger, { type FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
@@ -166,62 +166,27 @@ export const PROBLEM_ANSWERS = {
   '5xx': problemAnswer('The service is at fault.'),
 };
 
-const RETRY = {
-  'Retry-After': { schema: { type: 'integer' }, description: 'Seconds after which a retry may succeed.' },
-};
+const RETRY = { 'Retry-After': { type: 'integer', description: 'Seconds after which a retry may succeed.' } };
 
 /** Problems of a search that is not in the cache. */
-const UNANSWERED_ANSWERS = Object.fromEntries(
-  Object.entries({
-    429: 'The miss budget of this client is used up for now; it still gets pages from the cache.',
-    502: 'The engine refused the query.',
-    503: 'The engine is overloaded, recovering or cannot be reached, or the process is busy.',
-    504: 'The engine did not answer in time.',
-  }).map(([status, description]) => [status, { ...problemAnswer(description), headers: RETRY }]),
-);
+const UNANSWERED = {
+  429: 'The miss budget of this client is used up for now; it still gets pages from the cache.',
+  502: 'The engine refused the query.',
+  503: 'The engine is overloaded, recovering or cannot be reached, or the process is busy.',
+  504: 'The engine did not answer in time.',
+};
 
-/** `/search` for the API description: it is answered before Fastify, so no route of Fastify describes it. */
-export function searchPath(domains: readonly SearchDomain[]): Readonly<Record<'get' | 'head', object>> {
-  const { properties, required } = searchQuerySchema(domains);
-  const headers = Object.fromEntries(
-    Object.entries(HEADER_DESCRIPTIONS).map(([name, { type, description }]) => [
-      name,
-      { schema: { type }, description },
+/** The answers of `/search`. */
+export const SEARCH_ANSWERS = {
+  ...PAGE_ANSWERS,
+  ...Object.fromEntries(
+    Object.entries(UNANSWERED).map(([status, description]) => [
+      status,
+      { ...problemAnswer(description), headers: RETRY },
     ]),
-  );
-  const operation = {
-    summary: 'One page of results',
-    tags: ['search'],
-    parameters: Object.entries(properties as Readonly<Record<string, QueryParameter>>).map(
-      ([name, { description, examples, ...schema }]) => ({
-        schema,
-        example: examples?.[0],
-        in: 'query',
-        name,
-        required: (required as readonly string[]).includes(name),
-        description,
-      }),
-    ),
-    responses: {
-      200: {
-        description: PAGE_ANSWERS[200].description,
-        headers,
-        content: { 'application/json': { schema: { ...PageBody, description: PAGE_ANSWERS[200].description } } },
-      },
-      304: { description: PAGE_ANSWERS[304].description, headers },
-      ...UNANSWERED_ANSWERS,
-      '4XX': PROBLEM_ANSWERS['4xx'],
-      '5XX': PROBLEM_ANSWERS['5xx'],
-    },
-  };
-  return { get: operation, head: operation };
-}
-
-/** A JSON Schema with its description. */
-interface QueryParameter {
-  readonly description?: string;
-  readonly examples?: readonly unknown[];
-}
+  ),
+  ...PROBLEM_ANSWERS,
+};
 
 /** Swagger UI uses `data:` images. */
 const DOCS_POLICY = contentPolicy({ ...OWN_FILES, 'img-src': "'self' data:", 'font-src': "'self'" });
@@ -234,34 +199,32 @@ const LARGE_FILES = [
   ['swagger-ui.css', 'text/css; charset=utf-8'],
 ] as const;
 
-/** `GET /openapi.json`, and `GET /docs` for readers. Must be registered before the routes that it describes. */
-export function registerDocs(
+/** The API description of a listener at `url`. Must be registered before the routes that it describes. */
+export function registerDescription(
   app: FastifyInstance,
-  options: { readonly version: string; readonly paths: Readonly<Record<string, object>> },
+  url: string,
+  about: NonNullable<FastifyDynamicSwaggerOptions['openapi']>,
+  fields: Readonly<Record<string, string>>,
 ): void {
-  app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      info: {
-        title: 'serpcache',
-        version: options.version,
-        description: 'Search results with two cache tiers in front of a full-text engine.',
-      },
-      tags: [{ name: 'search' }, { name: 'health' }],
-      paths: options.paths,
-    },
+  app.register(swagger, { openapi: { openapi: '3.1.0', ...about } });
+  registerFile(app, url, {
+    type: 'application/json; charset=utf-8',
+    content: () => JSON.stringify(app.swagger()),
+    fields,
   });
+}
+
+/** `GET /openapi.json`, and `GET /docs` for readers. Must be registered before the routes that it describes. */
+export function registerDocs(app: FastifyInstance, version: string): void {
+  const description = 'Search results with two cache tiers in front of a full-text engine.';
+  const about = { info: { title: 'serpcache', version, description }, tags: [{ name: 'search' }, { name: 'health' }] };
+  registerDescription(app, DESCRIPTION, about, { 'cache-control': 'no-cache' });
   app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: DOCS_POLICY,
     theme: { title: 'serpcache API' },
     // Instead of the plugin's own copy, which is sent uncompressed.
     uiConfig: { urls: [{ name: 'serpcache', url: DESCRIPTION }] },
-  });
-  registerFile(app, DESCRIPTION, {
-    type: 'application/json; charset=utf-8',
-    content: () => JSON.stringify(app.swagger()),
-    fields: { 'cache-control': 'no-cache' },
   });
   // The plugin would send these files uncompressed: two megabytes.
   for (const [name, type] of LARGE_FILES) {

@@ -18,7 +18,7 @@ import { createAdmission, createPressure, type MissBudget, type SearchAdmission 
 import { type CountRequest, createRequestCounter, createRequestIds, createRequestLog } from './exchange.ts';
 import { ALIVE, type Findings, readinessOf, registerHealth, registerReadiness, writeHealth } from './health.ts';
 import { registerMsearch } from './msearch.ts';
-import { registerDocs, searchPath } from './openapi.ts';
+import { registerDocs, SEARCH_ANSWERS, searchQuerySchema } from './openapi.ts';
 import { createSearchHandler } from './search-handler.ts';
 
 export interface PublicServerOptions {
@@ -160,8 +160,23 @@ export function createPublicServer(options: PublicServerOptions) {
 
   const { lane } = app;
 
-  registerDocs(app.fastify, { version: options.version, paths: { '/search': searchPath(domains) } });
+  registerDocs(app.fastify, options.version);
   app.fastify.register(async (routes) => {
+    // For the API description: `direct` answers it before Fastify.
+    routes.get('/search', {
+      config: { swagger: { exposeHeadRoute: true } },
+      schema: {
+        summary: 'One page of results',
+        tags: ['search'],
+        querystring: searchQuerySchema(domains),
+        response: SEARCH_ANSWERS,
+      },
+      validatorCompiler: () => () => true,
+      handler: (request, reply) => {
+        reply.hijack();
+        handleSearch(request.raw, reply.raw);
+      },
+    });
     registerMsearch(routes, {
       domains,
       clientOf: admission.clientOf,

@@ -42,7 +42,7 @@ interface AppOptions {
   readonly drainMs: number;
   /** Translates errors that a route throws. */
   readonly problemOf: (error: unknown) => Problem;
-  /** Answers GET and HEAD of one path on Node's own request and response: Fastify does not get them. */
+  /** Answers GET and HEAD of the route of one path on Node's own request and response: Fastify does not get them. */
   readonly direct?: {
     readonly path: string;
     readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
@@ -172,10 +172,9 @@ export function createApp(options: AppOptions) {
 function registerNotFound(
   app: FastifyInstance,
   refuse: (request: FastifyRequest, reply: FastifyReply, problem: Problem) => void,
-  { onWrongMethod, direct }: AppOptions,
+  { onWrongMethod }: AppOptions,
 ): void {
   const methods = new Map<string, Set<string>>();
-  if (direct !== undefined) methods.set(direct.path, new Set(['GET', 'HEAD', 'OPTIONS']));
   app.addHook('onRoute', ({ url, method }) => {
     // `*` is the server as a whole.
     for (const path of [url, '*']) methods.set(path, new Set([...(methods.get(path) ?? ['OPTIONS']), method].flat()));
