@@ -44,7 +44,7 @@ const SCENARIOS: Scenarios<Rehearsal> = {
 const WHOLE: Scenario<Rehearsal> = {
   title: 'the whole rehearsal',
   run: async ({ load: { tally }, indexer }) => [
-    ['searches unanswered', `${tally.errors} of ${tally.answers}`, '0', tally.errors === 0],
+    ['searches unanswered', `${errorsText(tally)} of ${tally.answers}`, '0', tally.errors.size === 0],
     ['documents sold', String(indexer.counts.sale), 'above 0', indexer.counts.sale > 0],
     deletedFigure(tally, 0),
   ],
@@ -160,10 +160,15 @@ async function recoveryFigure({ fleet }: Rehearsal): Promise<Figure> {
   return ['every replica applies changes again', isBack ? 'yes' : 'no', 'yes', isBack];
 }
 
+function errorsText({ errors }: Readonly<Tally>): string {
+  return [...errors].map(([end, count]) => `${count} × ${end}`).join(', ') || '0';
+}
+
 /** @param before the count at the beginning of a scenario */
-function deletedFigure({ deletedShown, longestShownMs }: Readonly<Tally>, before: number): Figure {
+function deletedFigure({ deletedShown, deletedShownBy, longestShownMs }: Readonly<Tally>, before: number): Figure {
   const count = deletedShown - before;
-  const longest = count === 0 ? '' : `, ${longestShownMs.toFixed(0)} ms after it at most so far`;
+  const by = [...deletedShownBy].map(([at, own]) => `${own} by replica ${at + 1}`).join(', ');
+  const longest = count === 0 ? '' : ` (so far ${by}; ${longestShownMs.toFixed(0)} ms after the call at most)`;
   return ['deleted documents shown more than 1 s after the call', `${count}${longest}`, '0', count === 0];
 }
 
