@@ -24,7 +24,8 @@ function createTally() {
   return {
     answers: 0,
     outcomes: new Map<string, number>(),
-    errors: 0,
+    /** Of searches that are no page: each status or end. Those of a replica in trouble are left out. */
+    errors: new Map<string, number>(),
     sampled: 0,
     pageWrong: 0,
     countsWrong: 0,
@@ -34,8 +35,9 @@ function createTally() {
     reordered: 0,
     /** Of the wrong pages, in ms. */
     ages: [] as number[],
-    /** Deleted documents that were shown more than a second after the call, and those while a replica was cut off. */
+    /** Deleted documents that were shown more than a second after the call, by replica too, and those of a replica in trouble. */
     deletedShown: 0,
+    deletedShownBy: new Map<number, number>(),
     deletedShownExcused: 0,
     longestShownMs: 0,
     /** Pages that were asked again after a change: those that came back as the same bytes, and those in which nothing can be seen. */
@@ -96,18 +98,21 @@ export function startLoad(options: LoadOptions) {
     const after = before === undefined ? undefined : await read(search);
     tally.answers += 1;
     if (reply.kind !== 'answer' || reply.status !== 200) {
-      if (sentMs > target.excusedUntilMs) tally.errors += 1;
+      const end = reply.kind === 'answer' ? String(reply.status) : reply.kind;
+      if (sentMs > target.excusedUntilMs) tally.errors.set(end, (tally.errors.get(end) ?? 0) + 1);
       return;
     }
     const outcome = outcomeOf(reply) ?? 'none';
     tally.outcomes.set(outcome, (tally.outcomes.get(outcome) ?? 0) + 1);
     const seen = seenOf(JSON.parse(reply.body) as ResultPage);
     const late = shownTooLate(seen.items.keys(), indexer.lastOf, sentMs, GRACE_MS);
-    if (sentMs > target.excusedUntilMs) tally.deletedShown += late.length;
-    else tally.deletedShownExcused += late.length;
-    for (const id of late) {
-      tally.longestShownMs = Math.max(tally.longestShownMs, sentMs - (indexer.lastOf(id)?.endMs ?? sentMs));
-    }
+    if (sentMs > target.excusedUntilMs) {
+      tally.deletedShown += late.length;
+      tally.deletedShownBy.set(at, (tally.deletedShownBy.get(at) ?? 0) + late.length);
+      for (const id of late) {
+        tally.longestShownMs = Math.max(tally.longestShownMs, sentMs - (indexer.lastOf(id)?.endMs ?? sentMs));
+      }
+    } else tally.deletedShownExcused += late.length;
     noteRefresh(`${at} ${search.path}`, reply, seen);
     if (before === undefined || after === undefined) return;
     const { isPageRight, areCountsRight, wrongIds } = judge(seen, seenOf(before), seenOf(after));

@@ -2,11 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO_DOMAINS } from '../../src/catalogue/demo.ts';
 import type { Change } from '../../src/changes/change.ts';
-import { encodeChange } from '../../src/changes/record.ts';
 import { createSphinxEngine } from '../../src/engines/sphinx/engine.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { Document, SearchDomain } from '../../src/search/domain.ts';
-import { createRedisStore } from '../../src/stores/redis/store.ts';
 import { startTcpProxy, type TcpProxy } from '../fault-proxy/tcp-proxy.ts';
 import { freePort } from '../stack/process.ts';
 import { manyGoods, startRealtimeSearchd } from '../stack/realtime.ts';
@@ -15,7 +13,11 @@ import { startRedisNode } from '../stack/redis-node.ts';
 import { declarationOf, startService } from '../stack/service.ts';
 
 export type FreshnessStack = Awaited<ReturnType<typeof startFreshnessStack>>;
-export type Replica = Awaited<ReturnType<FreshnessStack['startReplica']>>;
+
+type Service = Awaited<ReturnType<typeof startService>>;
+export interface Replica extends Service {
+  readonly logFile: string;
+}
 
 /** How the replicas keep their pages fresh. `changes`: the section of the domain; absent: no feed. */
 export interface Variant {
@@ -26,8 +28,8 @@ export interface Variant {
 export const REPLICAS = 3;
 const INDEX = 'goods';
 const ENGINE_LIMIT_MS = 10_000;
-const BATCH_BYTES = 60 * 1024;
-const SEND_LIMIT_MS = 5000;
+/** A replica that does not answer in this time is passed over: the next one takes the changes. */
+const SEND_LIMIT_MS = 2000;
 
 /**
  * A searchd with a real-time table, a Redis cluster for pages, a Redis server for the feed with a proxy for each replica, and replicas
@@ -99,37 +101,31 @@ export async function startFreshnessStack(options: {
       },
     },
   });
-  const startReplica = async (at: number, variant: Variant, nodeOptions: readonly string[] = []) => {
+  const startReplica = async (at: number, variant: Variant, nodeOptions: readonly string[] = []): Promise<Replica> => {
     const own = join(directory, `replica-${at + 1}`);
     mkdirSync(own, { recursive: true });
     const configuration = configurationOf(at, variant);
     const service = await startService({ name: 'serpcache', directory: own, configuration, nodeOptions });
-    const { pid, url, admin, stop } = service;
-    return { at, pid, url, admin, stop, logFile: join(own, 'serpcache.log') };
+    const replica = { ...service, logFile: join(own, 'serpcache.log') };
+    takers.delete(at);
+    if (variant.changes !== undefined) takers.set(at, replica);
+    return replica;
   };
-  const feed = createRedisStore({
-    settings: {
-      kind: 'standalone',
-      nodes: [{ host: '127.0.0.1', port: controlPort }],
-      database: 0,
-      deadlineMs: SEND_LIMIT_MS,
-      socketTimeoutMs: 30_000,
-      connectTimeoutMs: 2000,
-      maxOutstanding: 1024,
-      batchSize: 128,
-      refreshMs: 15_000,
-      dedicated: false,
-    },
-    name: domain.name,
-    clock: systemClock,
-    random: Math.random,
-    observe: () => undefined,
-  });
-  starting.defer(feed.close);
-  const append = async (records: readonly Buffer[]): Promise<void> => {
-    const added = await feed.changes.append(domain.name, { bytes: Buffer.concat(records), afterMs: 0 }, SEND_LIMIT_MS);
-    if (added.kind !== 'appended') throw new Error(`the feed does not take changes: ${JSON.stringify(added)}`);
+  /** The replica of each place that takes changes; none where the variant has no feed. */
+  const takers = new Map<number, Replica>();
+  const sendTo = async ({ env }: Replica, body: string): Promise<boolean> => {
+    const response = await fetch(`http://127.0.0.1:${env.ADMIN_PORT}/admin/changes?domain=${domain.name}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${env.ADMIN_TOKEN}`, 'content-type': 'application/x-ndjson' },
+      body,
+      signal: AbortSignal.timeout(SEND_LIMIT_MS),
+    }).catch(() => undefined);
+    if (response === undefined || response.status >= 500) return false;
+    const answer = await response.text();
+    if (response.status === 202 && JSON.parse(answer).refusedCount === 0) return true;
+    throw new Error(`the feed refuses changes: ${response.status} ${answer}`);
   };
+  let turn = 0;
   const started = starting.move();
   return {
     domain,
@@ -143,20 +139,16 @@ export async function startFreshnessStack(options: {
     /** Between each replica and the feed. */
     proxies,
     startReplica,
-    /** Gives changes to the feed, in batches. */
+    /** Gives at most 10,000 changes to a replica, each call to the next one. @throws when no replica takes them */
     sendChanges: async (changes: readonly Change[]): Promise<void> => {
-      let records: Buffer[] = [];
-      let bytes = 0;
-      for (const change of changes) {
-        const record = encodeChange(change, domain);
-        if (bytes + record.length > BATCH_BYTES) {
-          await append(records);
-          [records, bytes] = [[], 0];
-        }
-        records.push(record);
-        bytes += record.length;
+      const body = changes.map((change) => JSON.stringify(change)).join('\n');
+      const all = [...takers.values()];
+      for (let attempt = 0; attempt < all.length; attempt += 1) {
+        turn += 1;
+        const taker = all[turn % all.length];
+        if (taker !== undefined && (await sendTo(taker, body))) return;
       }
-      if (records.length > 0) await append(records);
+      if (all.length > 0) throw new Error('no replica takes changes');
     },
     /** Removes every page and the feed. */
     clear: async (): Promise<void> => {

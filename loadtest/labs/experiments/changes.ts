@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentText } from '../../../src/report/format.ts';
-import { cutOff, type FaultFigure, killed, stopped } from '../../freshness/faults.ts';
-import { createIndexer, type Indexer } from '../../freshness/indexer.ts';
+import { cutOff, type FaultFigure, type FaultParts, killed, stopped } from '../../freshness/faults.ts';
+import { createIndexer } from '../../freshness/indexer.ts';
 import { GRACE_MS, SAMPLE } from '../../freshness/load.ts';
 import { flood, type MemoryFigures, measureMemory } from '../../freshness/memory.ts';
 import { quantile } from '../../freshness/oracle.ts';
 import { openFleet, type Phase, runPhase, warm } from '../../freshness/phase.ts';
 import { createSearches, ONCE_SHARE } from '../../freshness/searches.ts';
-import { type FreshnessStack, startFreshnessStack, type Variant } from '../../freshness/stack.ts';
+import { startFreshnessStack, type Variant } from '../../freshness/stack.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 
@@ -68,6 +68,11 @@ export const changes = defineExperiment<ChangesMeasured>({
         ['counts right', 'share', ({ countsWrong, sampled }) => 1 - countsWrong / sampled],
         ['age of a wrong page, p99', 'ms', ageP99],
         ['deleted documents shown late', 'count', ({ deletedShown }) => deletedShown],
+        [
+          'the latest of them',
+          'ms',
+          ({ longestShownMs, deletedShown }) => (deletedShown === 0 ? undefined : longestShownMs),
+        ],
         ['hits', 'share', hitRatio],
         ['hits and stale pages', 'share', cachedShare],
         ['engine queries per answer', 'times', queriesPerAnswer],
@@ -262,104 +267,57 @@ export function queriesBeside(feed: ChangesRow | undefined, ttl: ChangesRow | un
   return queriesPerAnswer(feed) / queriesPerAnswer(ttl);
 }
 
+/** A fleet for each variant: the calm row, the busy one, and what only this variant can show. */
 async function measure(lab: Lab): Promise<ChangesMeasured> {
   const isShort = lab.seconds(ROW_SECONDS) < ROW_SECONDS;
-  const stack = await startFreshnessStack({
-    directory: lab.folder,
-    count: isShort ? FEW_DOCUMENTS : DOCUMENTS,
-    say: lab.say,
-  });
+  const count = isShort ? FEW_DOCUMENTS : DOCUMENTS;
+  const stack = await startFreshnessStack({ directory: lab.folder, count, say: lab.say });
   lab.atEnd(stack.stop);
   const { documents, writer, sendChanges } = stack;
   const indexer = createIndexer({ documents, writer, send: sendChanges, seed: 1 });
   const rows: ChangesRow[] = [];
-  for (const [rate, seconds] of [
-    [CALM, ROW_SECONDS],
-    [BUSY, LONG_ROW_SECONDS],
-  ] as const) {
-    for (const name of NAMES) {
-      if (name === 'TTL of 10 s' && rate === BUSY) continue;
-      lab.say(rowName({ name, rate }));
-      rows.push({ name, rate, ...(await measureRow(lab, stack, indexer, name, rate, lab.seconds(seconds))) });
-    }
-  }
-  const faults = await measureFaults(lab, stack, indexer);
+  const faults: FaultFigure[] = [];
   const memory: MemoryFigures[] = [];
-  for (const name of ['no invalidation', 'feed, stale'] as const) {
-    lab.say(`memory: ${name}`);
-    memory.push(await measureFlood(lab, stack, name, isShort));
+  for (const name of NAMES) {
+    const fleet = await openFleet(stack, VARIANTS[name], ['--trace-gc']);
+    lab.atEnd(fleet.stop);
+    const { domain } = stack;
+    const parts = { stack, fleet, indexer, searches: createSearches({ domain, documents, count: TEXTS, seed: 1 }) };
+    await warm(fleet, parts.searches);
+    for (const [rate, seconds] of name === 'TTL of 10 s' ? ROWS.slice(0, 1) : ROWS) {
+      lab.say(rowName({ name, rate }));
+      const load = { searchesPerSecond: SEARCHES_PER_SECOND, changesPerSecond: rate, seconds: lab.seconds(seconds) };
+      rows.push({ name, rate, ...(await runPhase({ ...parts, ...load, signal: lab.signal })) });
+    }
+    if (name === 'no invalidation') memory.push(await measureFlood(lab, parts, 0));
+    if (name === 'feed, stale') {
+      // The memory of the first replica is measured then: it is not started again.
+      for (const [at, fault] of [stopped, killed, cutOff].entries()) {
+        lab.say('a replica in trouble');
+        faults.push(await fault(parts, at));
+      }
+      memory.push(await measureFlood(lab, parts, isShort ? FLOOD.count / 50 : FLOOD.count));
+    }
+    await fleet.stop();
   }
   const [without, flooded] = memory;
   if (without === undefined || flooded === undefined) throw new Error('memory was not measured');
   return { rows, faults, memory: [without, flooded] };
 }
 
-async function measureRow(
-  lab: Lab,
-  stack: FreshnessStack,
-  indexer: Indexer,
-  name: Name,
-  rate: number,
-  seconds: number,
-): Promise<Phase> {
-  const fleet = await openFleet(stack, VARIANTS[name]);
-  lab.atEnd(fleet.stop);
-  const searches = searchesOf(stack);
-  await warm(fleet, searches);
-  const phase = await runPhase({
-    stack,
-    fleet,
-    searches,
-    indexer,
-    searchesPerSecond: SEARCHES_PER_SECOND,
-    changesPerSecond: rate,
-    seconds,
-    signal: lab.signal,
-  });
-  await fleet.stop();
-  return phase;
-}
+const ROWS = [
+  [CALM, ROW_SECONDS],
+  [BUSY, LONG_ROW_SECONDS],
+] as const;
 
-function searchesOf({ domain, documents }: FreshnessStack): ReturnType<typeof createSearches> {
-  return createSearches({ domain, documents, count: TEXTS, seed: 1 });
-}
-
-/** One after the other on one fleet, each at a replica of its own. */
-async function measureFaults(lab: Lab, stack: FreshnessStack, indexer: Indexer): Promise<readonly FaultFigure[]> {
-  const fleet = await openFleet(stack, VARIANTS['feed, stale']);
-  lab.atEnd(fleet.stop);
-  const searches = searchesOf(stack);
-  await warm(fleet, searches);
-  const faults: FaultFigure[] = [];
-  for (const [at, fault] of [killed, cutOff, stopped].entries()) {
-    lab.say(`a replica in trouble: ${fault.name}`);
-    faults.push(await fault({ stack, fleet, searches, indexer }, at));
-  }
-  await fleet.stop();
-  return faults;
-}
-
-async function measureFlood(lab: Lab, stack: FreshnessStack, name: Name, isShort: boolean): Promise<MemoryFigures> {
-  const fleet = await openFleet(stack, VARIANTS[name], ['--trace-gc']);
-  lab.atEnd(fleet.stop);
-  const searches = searchesOf(stack);
-  await warm(fleet, searches);
-  const count = isShort ? FLOOD.count / 20 : FLOOD.count;
-  const hasFeed = VARIANTS[name].changes !== undefined;
+/** @param count of changes; 0: the same searches without any */
+function measureFlood(lab: Lab, parts: FaultParts, count: number): Promise<MemoryFigures> {
+  lab.say(`memory of a replica during ${count.toLocaleString('en')} changes`);
   const work = async (signal: AbortSignal): Promise<number> => {
-    if (hasFeed) return flood(stack, { count, perSecond: FLOOD.perSecond, signal });
+    if (count > 0) return flood(parts.stack, { count, perSecond: FLOOD.perSecond, signal });
     await sleep(lab.seconds(CONTROL_SECONDS) * 1000);
     return 0;
   };
   const { limitSeconds } = FLOOD;
-  const figures = await measureMemory({
-    stack,
-    fleet,
-    searches,
-    searchesPerSecond: SEARCHES_PER_SECOND,
-    work,
-    limitSeconds,
-  });
-  await fleet.stop();
-  return figures;
+  return measureMemory({ ...parts, searchesPerSecond: SEARCHES_PER_SECOND, work, limitSeconds });
 }
