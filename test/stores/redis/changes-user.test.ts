@@ -9,7 +9,7 @@ test('the advised user reads and writes the feed, and a source under the name th
   const stack = await startStandalone({ flavour: 'redis', tls: true, acl });
   t.after(stack.stop);
   const { store } = await connectedFor(t, standaloneOf(stack, secure(stack)));
-  const added = await store.changes.append('goods', { bytes: Buffer.from('a') }, LONG_MS);
+  const added = await store.changes.append('goods', { bytes: Buffer.from('a'), afterMs: 0 }, LONG_MS);
   assert.deepEqual(added, { kind: 'appended' });
   assert.partialDeepStrictEqual(await store.changes.read('goods', undefined, LONG_MS), {
     kind: 'batches',
