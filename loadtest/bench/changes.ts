@@ -21,11 +21,11 @@ export const QUIET = 'serpcache, no changes come';
 export const WITHOUT_FEED = 'serpcache, without a feed';
 
 const CHANGES_PER_SECOND = 1000;
-/** As many calls of an indexer, a hundred a second. */
+/** The calls of an indexer, a hundred a second. */
 const CHANGES_PER_BATCH = 10;
 const BATCH_MS = (CHANGES_PER_BATCH / CHANGES_PER_SECOND) * 1000;
 const PAGES = 2000;
-/** One change in so many is that of a document which the pages may show. */
+/** One change in 2,000 is that of a document which the pages may show. */
 const SHOWN_EVERY = 2000;
 /** A judgement follows a bounded number of changes. */
 const JUDGED_AT_ONCE = 500;
