@@ -144,7 +144,9 @@ export const BENCHES: Readonly<Record<string, Bench>> = {
     prepare: async () => following,
   },
   changes: {
-    ...L1_HIT,
+    // The changed documents make some pages stale; on a slow machine these are a larger part of the hits.
+    outcome: 'hit-l1',
+    leastShare: 0.95,
     title: 'L1 hit of 2,000 URLs, following 1,000 changes a second',
     baseline: QUIET,
     // At most 1.05 times the processor time, with that of the changes themselves.

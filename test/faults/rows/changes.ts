@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openAdapter } from '../../../loadtest/labs/experiments/adapter.ts';
+import { isConnected, openAdapter } from '../../../loadtest/labs/experiments/adapter.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import { sampleGoods } from '../../../loadtest/stack/sphinx.ts';
 import { encodeChange } from '../../../src/changes/record.ts';
@@ -56,6 +56,8 @@ async function append(harness: Harness, batches: Iterable<Buffer> | AsyncIterabl
   const { host, port } = controlOf(harness);
   const store = openAdapter({ target: { host, port }, deadlineMs: DEADLINE_MS });
   try {
+    for (const untilMs = performance.now() + DEADLINE_MS; !isConnected(store) && performance.now() < untilMs; )
+      await sleep(10);
     for await (const bytes of batches) {
       const added = await store.changes.append('goods', { bytes, afterMs: 0 }, DEADLINE_MS);
       if (added.kind !== 'appended') throw new Error(`the stream did not take a batch: ${JSON.stringify(added)}`);
