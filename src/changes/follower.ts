@@ -47,6 +47,8 @@ export function createFeedFollower(options: FollowerOptions) {
   let hasSynced = false;
   let isAway = false;
   let [changes, gaps, lagMs] = [0, 0, 0];
+  /** A gap since the last whole read: pages of other processes that are older than its end may have higher positions. */
+  let hasGap = false;
   /** Batches whose changes the engine may not have yet. */
   let pending: { readonly until: number; readonly bytes: Buffer }[] = [];
   let pendingBytes = 0;
@@ -55,6 +57,7 @@ export function createFeedFollower(options: FollowerOptions) {
 
   const lose = (why: GapReason): void => {
     gaps += 1;
+    hasGap = true;
     log.forget(readTo);
     observe({ kind: 'changes-gap', domain, why });
   };
@@ -143,6 +146,8 @@ export function createFeedFollower(options: FollowerOptions) {
       source = last.source;
       if (place?.id !== last.id && batches.length > 0) continue;
       readTo = Math.max(readTo, nowMs * PER_MS - 1);
+      if (hasGap) log.forget(readTo);
+      hasGap = false;
       heardAtMs = clock.monotonicMs();
       hasSynced = true;
       applyDelayed();

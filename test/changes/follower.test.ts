@@ -67,6 +67,18 @@ test('a process that starts reads the history, and judges pages that are younger
   assert.equal(third.judged('other', early), 'unknown');
 });
 
+test('a page that another process computed before a gap, further on in the feed, counts as changed', async (t) => {
+  const { time, start } = harness(t);
+  const { follower, judged, gaps } = start();
+  await time.pass(1000);
+  const before = follower.readTo();
+  follower.lose('index');
+  await time.pass(1000);
+  assert.deepEqual(gaps(), ['index']);
+  assert.equal(judged('1', before + 1), 'unknown');
+  assert.equal(judged('1', follower.readTo()), undefined);
+});
+
 test('a change is in force in every process after its next read, and its lag is by the clock of the stream', async (t) => {
   const { time, start } = harness(t);
   const [one, other] = [start(), start()];
