@@ -130,6 +130,6 @@ test('the feed of changes is shown with its rate, its lag, the pages refreshed b
   );
   assert.match(shown, /1,000 answers per million \(95 %: 177 to 5,643\), 1,000 audited/);
   const silent = words({ ...changes, following: false, heardMsAgo: 90_000, audit: { audited: 0, stale: 0 } });
-  assert.match(silent, /heard 1.min.30.s ago.*nothing audited yet/);
+  assert.match(silent, /heard 1:30.min ago.*nothing audited yet/);
   assert.doesNotMatch(words(undefined), /Feed of changes/);
 });
