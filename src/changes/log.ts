@@ -126,8 +126,8 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
     seen: () => ({ ...seen }),
     /** The position of the oldest change that is known with all after it; undefined: none was dropped. */
     coversFrom: (): number | undefined => {
-      const kept = tables === undefined ? 0 : Math.max(tables.records.oldest(head - base), tables.postings.oldest());
-      const dropped = Math.max(droppedTo, base + kept - 1);
+      const kept = tables === undefined ? 1 : Math.max(tables.records.oldest(head - base), tables.postings.oldest());
+      const dropped = kept > 1 ? Math.max(droppedTo, base + kept - 1) : droppedTo;
       return dropped > 0 ? positions.of(dropped + 1) : undefined;
     },
     /** The share of the newer half of the table of documents that is used, 0–1. */
