@@ -100,4 +100,10 @@ export interface FeedStatus {
   readonly lagMs: number;
   /** 0–1, of the newer half of the table of documents. */
   readonly filled: number;
+  /** Age of the oldest change that is known with all after it; undefined: none was dropped yet. */
+  readonly coversMs: number | undefined;
+  /** Changes since the start whose words may be new, so that they enter pages. */
+  readonly texts: number;
+  /** Changes since the start of documents that were there before, so that they may be on pages. */
+  readonly known: number;
 }

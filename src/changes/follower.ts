@@ -172,6 +172,11 @@ export function createFeedFollower(options: FollowerOptions) {
     return next;
   };
 
+  const coversMs = (): number | undefined => {
+    const from = log.coversFrom();
+    return from === undefined ? undefined : (readTo - from) / PER_MS;
+  };
+
   const append = ({ bytes, source: place }: Omit<StreamBatch, 'afterMs'>): Promise<StreamAppend> =>
     stream.append(
       domain,
@@ -208,6 +213,8 @@ export function createFeedFollower(options: FollowerOptions) {
       gaps,
       lagMs,
       filled: log.filled(),
+      coversMs: coversMs(),
+      ...log.seen(),
     }),
     close: (): void => {
       closed = true;

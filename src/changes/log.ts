@@ -26,19 +26,25 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
   /** The tables hold numbers less this. */
   let base = 0;
   let tables: Tables | undefined;
+  /** Number of the last change that the table of documents has dropped. */
+  let droppedTo = 0;
+  const seen = { texts: 0, known: 0 };
   const positions = createPositions();
 
   const add = (record: Buffer, position: number): void => {
     if (tables === undefined || head - base >= maxNumber) {
-      if (tables !== undefined) knownFrom = head;
+      if (tables !== undefined) droppedTo = head;
       base = head;
       tables = createTables(maxBytes);
     }
     head += 1;
     const number = head - base;
-    const { fingerprint, deleted, words, attributes } = viewOf(record);
+    const { fingerprint, deleted, isText, isKnown, words, attributes } = viewOf(record);
+    if (isText) seen.texts += 1;
+    if (isKnown) seen.known += 1;
     const dropped = tables.documents.set(fingerprint, number * 2 + (deleted ? 1 : 0)) >>> 1;
-    if (dropped > 0) knownFrom = Math.max(knownFrom, base + dropped);
+    if (dropped > 0) droppedTo = base + dropped;
+    knownFrom = Math.max(knownFrom, droppedTo);
     tables.recent[fingerprint & (RECENT_SLOTS - 1)] = number;
     tables.records.keep(number, record, position);
     for (const word of words) {
@@ -115,6 +121,14 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
         found.push(Buffer.from(record));
       }
       return found;
+    },
+    /** Counts of changes, as in FeedStatus. */
+    seen: () => ({ ...seen }),
+    /** The position of the oldest change that is known with all after it; undefined: none was dropped. */
+    coversFrom: (): number | undefined => {
+      const kept = tables === undefined ? 1 : Math.max(tables.records.oldest(head - base), tables.postings.oldest());
+      const dropped = kept > 1 ? Math.max(droppedTo, base + kept - 1) : droppedTo;
+      return dropped > 0 ? positions.of(dropped + 1) : undefined;
     },
     /** The share of the newer half of the table of documents that is used, 0–1. */
     filled: () => tables?.documents.filled() ?? 0,
@@ -242,6 +256,8 @@ function createPostings(size: number, keys: number) {
     newest: (key: number): number => heads[slotOf(key)] ?? 0,
     before: (posting: number): number => Math.max(0, posting - (distances[posting & (size - 1)] ?? 0)),
     isKept,
+    /** The number of the oldest change all of whose postings may be kept. */
+    oldest: (): number => (count < size ? 1 : 1 + (numbers[(count + 1) & (size - 1)] ?? 0)),
     /** The change of a posting; of one that is overwritten, the oldest that is kept, which is newer. */
     numberOf: (posting: number): number =>
       posting === 0 ? 0 : (numbers[(isKept(posting) ? posting : count - size + 1) & (size - 1)] ?? 0),
@@ -274,6 +290,7 @@ function createRecords(bytes: number, most: number) {
   /** The number of the record in each slot. */
   const numbers = new Uint32Array(most);
   let written = 0;
+  let kept = 1;
   const get = (number: number): Buffer | undefined => {
     const slot = number & (most - 1);
     const start = starts[slot] ?? -1;
@@ -294,6 +311,11 @@ function createRecords(bytes: number, most: number) {
       written += record.length;
     },
     get,
+    /** The number of the oldest record that is kept with all up to `newest`. */
+    oldest: (newest: number): number => {
+      while (kept < newest && get(kept) === undefined) kept += 1;
+      return kept;
+    },
     position: (number: number): number => positions[number & (most - 1)] ?? 0,
   };
 }

@@ -109,6 +109,10 @@ function comparableFilter(filter: Filter): Interest['filters'][number] {
 export interface RecordView {
   readonly fingerprint: number;
   readonly deleted: boolean;
+  /** Its words are known, and may be new. */
+  readonly isText: boolean;
+  /** The document was there before: it was deleted, its old values are given, or its text is not. */
+  readonly isKnown: boolean;
   /** Empty: the text is not known. */
   readonly words: readonly WordClass[];
   /** The attributes that may have changed, where the text is not known. */
@@ -144,6 +148,8 @@ export function viewOf(record: Buffer): RecordView {
   return {
     fingerprint: record.readUInt32LE(4),
     deleted: (flags & DELETED) !== 0,
+    isText: (flags & TEXT_KNOWN) !== 0 && (flags & TEXT_CHANGED) !== 0,
+    isKnown: (flags & (DELETED | WAS_KNOWN)) !== 0 || (flags & TEXT_KNOWN) === 0,
     words: (flags & TEXT_KNOWN) === 0 ? [] : wordsIn(record),
     attributes: (flags & TEXT_KNOWN) === 0 && (flags & DELETED) === 0 ? changedIn(record) : [],
   };

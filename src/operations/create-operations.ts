@@ -20,7 +20,7 @@ import { createFeed } from './feed/feed.ts';
 import { createFlush } from './flush/create-flush.ts';
 import type { FlushEvent, QueryPages } from './flush/flush.ts';
 import { createSweeper } from './flush/preview.ts';
-import { figuresBetween, type MeterReading } from './meter/figures.ts';
+import { auditFigures, figuresBetween, type MeterReading } from './meter/figures.ts';
 import { createFleetReadings, createRecent, type Meter } from './meter/meter.ts';
 import type { DomainLook, DomainOperations, Operations, Watcher } from './operations.ts';
 import { createShadows } from './shadow/create-shadows.ts';
@@ -235,19 +235,24 @@ function createDomainOperations<Prepared>(
 }
 
 function createWatcher(
-  domains: readonly Pick<OperatedDomain<unknown>, 'name' | 'meter' | 'status' | 'control'>[],
+  domains: readonly Pick<OperatedDomain<unknown>, 'name' | 'meter' | 'status' | 'control' | 'changes'>[],
 ): Watcher {
-  const before = new Map<string, MeterReading>();
+  const before = new Map<string, MeterReading & { readonly changes: number | undefined }>();
   return {
     look: () =>
-      domains.map(({ name, meter, status, control }): DomainLook => {
-        const [then, now] = [before.get(name), meter.read()];
+      domains.map(({ name, meter, status, control, changes }): DomainLook => {
+        const feed = changes?.status();
+        const [then, now] = [before.get(name), { ...meter.read(), changes: feed?.changes }];
         before.set(name, now);
+        const { audits, changedPages: pages } = meter.counts();
+        const seconds = then && (now.atMs - then.atMs) / 1000;
+        const perSecond = feed && seconds ? (feed.changes - (then?.changes ?? 0)) / seconds : undefined;
         return {
           domain: name,
           figures: then && figuresBetween(new Map([[name, then]]), new Map([[name, now]])),
           status: status(),
           control: summaryOf(control),
+          changes: feed && { ...feed, perSecond, pages, audit: auditFigures(audits) },
         };
       }),
   };

@@ -117,7 +117,7 @@ async function describe(
     engineCostMs: entry.costMs,
     etag: entry.etag,
     results: entry.fingerprints.length,
-    ...(change && { change: await describeChange(entry, change, rules) }),
+    change: change && (await describeChange(entry, change, rules)),
   };
 }
 

@@ -151,3 +151,25 @@ test('positions are translated to numbers, never to a later one', () => {
   assert.equal(log.numberAt(1), -1, 'older than all pairs');
   assert.equal(log.numberAt(Number.NaN), -1);
 });
+
+test('the memory tells since when it knows every change, and how many changes can enter pages or be on them', () => {
+  const log = createChangeLog({ maxBytes: MIB });
+  log.forget(0);
+  apply(log, { id: 'first', text: 'a sofa' }, 1);
+  assert.equal(log.coversFrom(), undefined, 'a gap is not a loss of memory');
+  apply(log, { id: 'sold', op: 'delete' }, 2);
+  apply(log, { id: 'cheaper', attributes: { price: 5 } }, 3);
+  apply(log, { id: 'moved', text: 'a sofa', was: { attributes: { city: 'Рим' } } }, 4);
+  assert.deepEqual(log.seen(), { texts: 1, known: 3 });
+  const distance = 2 ** 20;
+  let dropped = 0;
+  for (let count = 1; count <= 20_000; count += 1) {
+    apply(log, { id: `${count}`, text: `sofa ${count} in words of its own` }, count * distance);
+    const from = log.coversFrom() ?? 0;
+    assert.ok(from >= dropped, 'it never goes back');
+    dropped = from;
+  }
+  assert.ok(dropped > distance && dropped < 20_000 * distance, `${dropped / distance}`);
+  const kept = 20_000 - dropped / distance;
+  assert.notEqual(log.records(log.head() - kept, log.head()), undefined);
+});

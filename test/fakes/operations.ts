@@ -2,6 +2,7 @@ import type { Change } from '../../src/changes/change.ts';
 import { summaryOf } from '../../src/control/control.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import { createFeed } from '../../src/operations/feed/feed.ts';
+import { auditFigures } from '../../src/operations/meter/figures.ts';
 import type { DomainLook, DomainOperations, Operations } from '../../src/operations/operations.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { canonicalText } from '../../src/search/canonical.ts';
@@ -12,7 +13,7 @@ import { createFakeDoctor } from './operations-doctor.ts';
 import { createFakeDrills } from './operations-drills.ts';
 import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
-import { fakeStatus } from './status.ts';
+import { FAKE_FEED, fakeStatus } from './status.ts';
 
 const updateNothing: NonNullable<Engine['update']> = async ({ upserts, deletions }) => [
   ...upserts.map((after) => ({ id: after.id, after })),
@@ -66,6 +67,12 @@ export function createFakeOperations(options: {
       figures: seconds === undefined ? undefined : figuresAt(clock.monotonicMs(), seconds),
       status: fakeStatus(domain),
       control: summaryOf(operations.control),
+      changes: {
+        ...FAKE_FEED,
+        perSecond: seconds === undefined ? undefined : 12,
+        pages: { changed: 30, entered: 4 },
+        audit: auditFigures({ equal: 999, changed: 1 }),
+      },
     };
   };
 

@@ -1,4 +1,5 @@
 import type { StoreNode } from '../../src/cache/store.ts';
+import type { FeedStatus } from '../../src/changes/feed.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
 
 export interface StatusChanges extends Partial<Omit<DomainStatus, 'memory' | 'engine'>> {
@@ -62,3 +63,18 @@ export function fakeStoreStatus(
     ...changes,
   };
 }
+
+/** A feed that is followed and has had changes. */
+export const FAKE_FEED: FeedStatus = {
+  following: true,
+  shared: true,
+  heardMsAgo: 50,
+  changedMsAgo: 1000,
+  changes: 40,
+  gaps: 1,
+  lagMs: 20,
+  filled: 0.5,
+  coversMs: undefined,
+  texts: 10,
+  known: 30,
+};

@@ -1,11 +1,10 @@
 import type { TestContext } from 'node:test';
-import type { FeedStatus } from '../../src/changes/feed.ts';
 import type { ControlSummary } from '../../src/control/control.ts';
 import type { RequestEvent } from '../../src/http/events.ts';
 import { createMetrics, type Metrics, type MetricsOptions } from '../../src/metrics/metrics.ts';
 import { systemClock } from '../../src/runtime.ts';
 import type { DomainStatus } from '../../src/search/status.ts';
-import { fakeStatus, fakeStoreStatus, type StatusChanges } from '../fakes/status.ts';
+import { FAKE_FEED, fakeStatus, fakeStoreStatus, type StatusChanges } from '../fakes/status.ts';
 
 export const DOMAINS = ['goods', 'auto'];
 export const VERSION = '1.2.3';
@@ -66,17 +65,6 @@ export const CONTROL: ControlSummary = {
   placement: undefined,
 };
 
-const FEED: FeedStatus = {
-  following: true,
-  shared: true,
-  heardMsAgo: 50,
-  changedMsAgo: 1000,
-  changes: 40,
-  gaps: 1,
-  lagMs: 20,
-  filled: 0.5,
-};
-
 /** Metrics of a service of two domains, every part of which has something to tell. */
 export function createFullMetrics(changes: Partial<MetricsOptions> = {}): Metrics {
   return createMetrics({
@@ -85,7 +73,7 @@ export function createFullMetrics(changes: Partial<MetricsOptions> = {}): Metric
     admission: () => ADMISSION,
     lane: () => ({ connections: 7, handedOver: 3, searches: 900 }),
     control: () => [{ domain: 'goods', control: CONTROL }],
-    changes: () => [{ domain: 'goods', feed: FEED }],
+    changes: () => [{ domain: 'goods', feed: FAKE_FEED }],
     droppedLines: () => 12,
     clock: systemClock,
     version: VERSION,

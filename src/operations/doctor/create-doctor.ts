@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FeedStatus } from '../../changes/feed.ts';
 import type { DomainSettings, Settings } from '../../config/settings.ts';
 import type { Control } from '../../control/control.ts';
 import type { Clock, Runtime } from '../../runtime.ts';
@@ -195,6 +196,7 @@ interface ReadDomain {
   readonly name: string;
   readonly settings: Pick<DomainSettings, 'freshness' | 'engine' | 'store'>;
   readonly meter: Pick<Meter, 'read' | 'counts'>;
+  readonly changes: { readonly status: () => FeedStatus } | undefined;
 }
 
 interface ServiceReaderOptions {
@@ -211,7 +213,7 @@ export function createServiceReader(options: ServiceReaderOptions): ReadService 
   return async () => {
     // Before the fleet is asked, which takes a round trip: the counters are of the snapshot's moment.
     const loop = { delayMs: loopDelay().loopDelayMs };
-    const read = domains.map(({ name, settings, meter }) => {
+    const read = domains.map(({ name, settings, meter, changes }) => {
       const { outcomes, engine } = meter.read();
       const { queued, inFlight, maxConcurrent, ceiling } = engine;
       const { freshness, store } = settings;
@@ -222,6 +224,7 @@ export function createServiceReader(options: ServiceReaderOptions): ReadService 
           engineMaxConcurrent: settings.engine.maxConcurrent,
           storeDeadlineMs: store.kind === 'none' ? undefined : store.deadlineMs,
         },
+        feed: changes?.status(),
         outcomes,
         engine: { queued, inFlight, maxConcurrent, ceiling },
         ...meter.counts(),

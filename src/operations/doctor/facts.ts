@@ -1,4 +1,5 @@
 import Type, { type TProperties } from 'typebox';
+import type { FeedStatus } from '../../changes/feed.ts';
 import type { Decoded } from '../../schema/fields.ts';
 import type { DomainStatus } from '../../search/status.ts';
 import type { DomainCounts } from '../meter/meter.ts';
@@ -276,6 +277,8 @@ export interface DomainFacts extends DomainCounts {
     readonly engineMaxConcurrent: number;
     readonly storeDeadlineMs?: number;
   };
+  /** Absent: the domain has no feed of changes. */
+  readonly feed?: FeedStatus | undefined;
   readonly outcomes: Readonly<Record<string, number>>;
   readonly engine: Pick<DomainStatus['engine'], 'queued' | 'inFlight' | 'maxConcurrent' | 'ceiling'>;
 }

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import type { Journal, Sample } from '../../../src/operations/drills/journal.ts';
+import type { DomainLook } from '../../../src/operations/operations.ts';
+import { systemClock } from '../../../src/runtime.ts';
 import { type Model, runningDrills } from '../../../src/ui/console/assets/model.ts';
 import { auditView } from '../../../src/ui/console/assets/view/changes.ts';
 import { cohortRatios } from '../../../src/ui/console/assets/view/cohorts.ts';
+import { domainView } from '../../../src/ui/console/assets/view/domain.ts';
 import { drillsView } from '../../../src/ui/console/assets/view/drills.ts';
 import { announcedChanges, announcementsOf, drillStripView } from '../../../src/ui/console/assets/view/page.ts';
 import { journalOf } from '../../fakes/journal.ts';
+import { createFakeOperations } from '../../fakes/operations.ts';
 import { figuresAt } from '../../fakes/operations-control.ts';
 import { FAKE_PLANS } from '../../fakes/operations-drills.ts';
 import { consoleModel, feed } from './harness.ts';
@@ -110,4 +114,22 @@ describe('announcements', () => {
     assert.deepEqual(announcedChanges(new Map(), before), []);
     assert.deepEqual(announcedChanges(before, before), []);
   });
+});
+
+test('the feed of changes is shown with its rate, its lag, the pages refreshed by it and the figure of the audit', () => {
+  const [look] = createFakeOperations({ clock: systemClock }).watch().look();
+  const words = (changes: DomainLook['changes']): string => {
+    const live = { atMs: 1000, domains: [{ ...(look ?? assert.fail()), changes }], drills: [] };
+    return JSON.stringify(domainView(consoleModel('#/goods', { live })));
+  };
+  const { changes = assert.fail() } = look ?? {};
+  const shown = words({ ...changes, perSecond: 12 });
+  assert.match(
+    shown,
+    /followed.*12\/s, 40 since the start.*1.s ago, lag 20.ms.*refreshed by it: changed 30, entered 4/,
+  );
+  assert.match(shown, /1,000 answers per million \(95 %: 177 to 5,643\), 1,000 audited/);
+  const silent = words({ ...changes, following: false, heardMsAgo: 90_000, audit: { audited: 0, stale: 0 } });
+  assert.match(silent, /heard 1:30.min ago.*nothing audited yet/);
+  assert.doesNotMatch(words(undefined), /Feed of changes/);
 });

@@ -1,5 +1,6 @@
 import { CHECK_AREAS, type Check, checkOf } from '../check.ts';
 import { ENGINE_CHECKS } from './engine.ts';
+import { FEED_CHECKS } from './feed.ts';
 import { HOST_CHECKS, NETWORK_CHECKS } from './network.ts';
 import { PATTERN_CHECKS } from './patterns.ts';
 import { SERVICE_CHECKS } from './service.ts';
@@ -21,6 +22,7 @@ export const CHECKS: readonly Check[] = [
   ...NETWORK_CHECKS,
   ...HOST_CHECKS,
   ...SERVICE_CHECKS,
+  ...FEED_CHECKS,
   ...PATTERN_CHECKS,
 ].map(checkOf);
 

@@ -5,6 +5,7 @@ import { createServiceReader } from '../../../../src/operations/doctor/create-do
 import type { Figure } from '../../../../src/operations/doctor/facts.ts';
 import { createMeter } from '../../../../src/operations/meter/meter.ts';
 import { createFakeClock } from '../../../fakes/clock.ts';
+import { FAKE_FEED } from '../../../fakes/status.ts';
 
 const ENGINE = '{ kind: sphinx, host: 10.0.0.9, maxConcurrent: 12, deadline: 600ms }';
 const YAML = `domains:
@@ -28,6 +29,7 @@ function readerOf(fleet: Figure<[]> = { known: [] }) {
       name: domain.name,
       settings: domain,
       meter: domain.name === 'goods' ? meter : other,
+      changes: domain.name === 'goods' ? { status: () => FAKE_FEED } : undefined,
     })),
     fleet: { read: async () => fleet },
     loopDelay: () => ({ loopDelayMs: 7 }),
@@ -42,6 +44,7 @@ test('a reading has the settings and counters of every domain, and the state of 
   assert.deepEqual([facts.processId, facts.loop.delayMs], ['abc', 7]);
   const [goods, auto] = facts.domains;
   assert.ok(goods !== undefined && auto !== undefined);
+  assert.deepEqual([goods.feed, auto.feed], [FAKE_FEED, undefined]);
   assert.deepEqual(goods.settings, { ttlMs: 120_000, engineMaxConcurrent: 12, storeDeadlineMs: 40 });
   assert.equal(auto.settings.storeDeadlineMs, undefined);
   assert.equal(goods.outcomes['hit-l1'], 1);

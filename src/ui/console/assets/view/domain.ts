@@ -1,18 +1,32 @@
 import type { DomainLook } from '../../../../operations/operations.ts';
 import { facts } from '../../../../report/components.ts';
-import { amountText, bytesText, countText, durationText, percentText, UNKNOWN } from '../../../../report/format.ts';
+import {
+  amountText,
+  bytesText,
+  countText,
+  durationText,
+  percentText,
+  perSecondText,
+  UNKNOWN,
+} from '../../../../report/format.ts';
 import { h } from '../../../../report/tree.ts';
 import { currentDomain, type Model } from '../model.ts';
 import { ago, badge, feedView, listTable, panel, scrollTable, softView, stateBadge } from './components.ts';
 
-/** The live view of a domain (plots, engine, store, memory, control document), and its popular searches. */
+/** The live view of a domain (plots, engine, store, memory, control document, feed of changes), and its popular searches. */
 
 export function domainView(model: Model) {
   const look = currentDomain(model);
   if (look === undefined) return h('p', { class: 'soft', 'data-key': 'nothing' })('No figures yet.');
   return h('div', { class: 'live', 'data-key': 'live' })(
     h('div', { class: 'plots', 'data-own': true, 'data-key': `plots-${look.domain}`, 'data-plots': look.domain })(),
-    h('div', { class: 'state' })(enginePanel(look), storePanel(look), memoryPanel(look), controlPanel(look)),
+    h('div', { class: 'state' })(
+      enginePanel(look),
+      storePanel(look),
+      memoryPanel(look),
+      controlPanel(look),
+      changesPanel(look),
+    ),
   );
 }
 
@@ -135,6 +149,32 @@ function controlPanel({ control }: DomainLook) {
               `${control.drill.id}: ${percentText(control.drill.flushed)} flushed`,
               control.drill.blackout && ', engine blackout',
             ],
+      ],
+    ]),
+  );
+}
+
+function changesPanel({ changes }: DomainLook) {
+  if (changes === undefined) return false;
+  const { following, heardMsAgo, changedMsAgo, perSecond, lagMs, gaps, filled, pages, audit, sourceFault } = changes;
+  const { audited, perMillion } = audit;
+  const stale = Object.entries(pages).map(([reason, count]) => `${reason} ${countText(count)}`);
+  return panel(
+    'feed',
+    'Feed of changes',
+    facts([
+      ['state', following ? badge('good', 'followed') : badge('bad', `heard ${ago(heardMsAgo)}`)],
+      ['changes', `${perSecondText(perSecond)}, ${countText(changes.changes)} since the start`],
+      ['last', changedMsAgo === undefined ? 'none yet' : `${ago(changedMsAgo)}, lag ${durationText(lagMs)}`],
+      ['pages', stale.length === 0 ? 'none refreshed by it' : `refreshed by it: ${stale.join(', ')}`],
+      sourceFault !== undefined && ['source', badge('bad', sourceFault)],
+      gaps > 0 && ['gaps', countText(gaps)],
+      ['memory', `${percentText(filled)} of its newer half`],
+      [
+        'stale',
+        perMillion === undefined
+          ? 'nothing audited yet'
+          : `${countText(perMillion.found)} answers per million (95 %: ${countText(perMillion.from)} to ${countText(perMillion.to)}), ${countText(audited)} audited`,
       ],
     ]),
   );
