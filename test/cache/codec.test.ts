@@ -4,6 +4,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { decodeEntry, ENTRY_VERSION, etagOf, fingerprint } from '../../src/cache/codec.ts';
 import type { Coding } from '../../src/cache/entry.ts';
+import { createSigning } from '../../src/cache/signing.ts';
 import { createFakeClock } from '../fakes/clock.ts';
 import { entryOf } from '../fakes/entry.ts';
 
@@ -137,6 +138,59 @@ test('unknown extensions of a later writer are skipped, and the rest is read as 
     assert.deepEqual(decoded.entry.encoded, extended);
   }
 });
+
+const placed = (position: number) => ({ position, judged: 3, change: undefined, interest: undefined });
+const unjudged = (position: number) => ({ ...placed(position), judged: Number.NaN });
+
+test('the place in the feed of changes comes back unjudged, with a signature and without', () => {
+  const clock = createFakeClock();
+  const signing = createSigning({ key: 'x'.repeat(32), required: true }, 'goods');
+  for (const signed of [undefined, signing]) {
+    for (const position of [0, 1, 1.8e15, 2 ** 53 - 1, -1, Number.NaN, Number.POSITIVE_INFINITY]) {
+      const entry = entryOf(clock, { feed: placed(position) }, signed);
+      assert.equal(entry.feed?.judged, 3, 'the process that computed it keeps its judgement');
+      const decoded = decodeEntry(entry.encoded, canonical, clock, signed);
+      assert.ok(decoded.kind === 'entry', `${position}: ${decoded.kind}`);
+      assert.deepEqual(decoded.entry.feed, unjudged(position));
+      assert.deepEqual(decoded.entry.body, entry.body);
+    }
+    const without = decodeEntry(entryOf(clock, {}, signed).encoded, canonical, clock, signed);
+    assert.ok(without.kind === 'entry' && without.entry.feed === undefined);
+  }
+});
+
+test('a changed place of a signed entry is not believed', () => {
+  const clock = createFakeClock();
+  const signing = createSigning({ key: 'x'.repeat(32), required: true }, 'goods');
+  const entry = entryOf(clock, { feed: placed(1000) }, signing);
+  const at = entry.encoded.indexOf(doubleOf(1000));
+  const planted = Buffer.from(entry.encoded);
+  doubleOf(1e15).copy(planted, at);
+  assert.equal(decodeEntry(sealed(planted), canonical, clock, signing).kind, 'unsigned');
+});
+
+test('the place is read behind an unknown extension, and a cut one counts as none', () => {
+  const clock = createFakeClock();
+  const entry = entryOf(clock);
+  const extendedWith = (bytes: Buffer) => {
+    const extended = withExtensions(entry.encoded, entry.fingerprints.length, bytes);
+    const decoded = decodeEntry(extended, canonical, clock);
+    assert.ok(decoded.kind === 'entry', decoded.kind);
+    return decoded.entry.feed;
+  };
+  const unknown = Buffer.from([0x7f, 0xff, 0, 3, 1, 2, 3]);
+  const place = Buffer.concat([Buffer.from([0, 2, 0, 8]), doubleOf(77)]);
+  assert.deepEqual(extendedWith(Buffer.concat([unknown, place])), unjudged(77));
+  for (let length = 1; length < place.length; length += 1) {
+    assert.equal(extendedWith(place.subarray(0, length)), undefined, `${length} bytes`);
+  }
+});
+
+function doubleOf(value: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleBE(value);
+  return bytes;
+}
 
 test('extensions with a wrong length are corrupt', () => {
   const clock = createFakeClock();

@@ -110,6 +110,26 @@ test('a partial page replaces a suppressed whole page, and no whole page that a 
   }
 });
 
+test('a page with a deleted document is a miss, and an older page replaces it', () => {
+  const made = harness({ ...unflushed, judge: (entry) => (`${entry.body}`.includes('deleted') ? 'deleted' : 'whole') });
+  put(made, 'deleted');
+  assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'deleted' });
+  put(made, 'refreshed', { createdAtMs: made.clock.wallMs() - 100 });
+  assert.equal(heldIn(made), 'refreshed');
+});
+
+test('a changed page is found for when the engine fails, with its reason, and expires as usual', () => {
+  const made = harness({ ...unflushed, judge: (entry) => (`${entry.body}`.includes('changed') ? 'changed' : 'whole') });
+  put(made, 'changed');
+  const found = made.tiers.fromMemory(NAME);
+  assert.ok(found.kind === 'found' && found.freshness === 'stale-if-error' && found.reason === 'changed');
+  made.clock.advance(4000);
+  assert.deepEqual(made.tiers.fromMemory(NAME), { kind: 'missed', reason: 'expired' });
+  put(made, 'changed');
+  put(made, 'refreshed');
+  assert.equal(heldIn(made), 'refreshed');
+});
+
 test('a partial page replaces a flushed one that has expired', () => {
   const made = harness({ ...unflushed, judge: (entry) => (entry.degraded ? 'whole' : 'flushed') });
   put(made, 'whole');

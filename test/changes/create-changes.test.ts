@@ -167,7 +167,8 @@ test('a page without a place is stale, one with a planted place too', async (t) 
   await time.pass(500);
   await publish({ id: '9' });
   assert.equal(judge(entryOf(time)), 'outdated');
-  for (const position of [Number.NaN, Number.NEGATIVE_INFINITY, -1, 0]) {
+  const tomorrow = (time.wallMs() + 86_400_000) * 1024;
+  for (const position of [Number.NaN, Number.NEGATIVE_INFINITY, -1, 0, tomorrow, Number.POSITIVE_INFINITY]) {
     const feed = { position, judged: Number.NaN, change: undefined, interest: undefined };
     assert.equal(judge(entryOf(time, { feed })), 'outdated', String(position));
   }

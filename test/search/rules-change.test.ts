@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EntryRules } from '../../src/cache/invalidation.ts';
+import type { EntryRules, EntryVerdict } from '../../src/cache/invalidation.ts';
 import { SearchError } from '../../src/resilience/search-error.ts';
 import { idle } from '../fakes/idle.ts';
-import { harness, holding, pageOf } from './harness.ts';
+import { harness, holding, pageOf, transcript } from './harness.ts';
 
 /** A suppression that begins during a search. */
 function suppressing(): { readonly rules: EntryRules; begin: () => void } {
@@ -54,4 +54,43 @@ test('a page of the lifeboat shows no suppressed document', async (t) => {
   begin();
   const { outcome, entry } = await search.search(prepare('мебель'));
   assert.deepEqual([outcome, shown(entry.body)], ['lifeboat', 1]);
+});
+
+/** The feed of changes judges every page that is held at this moment. */
+function changing() {
+  let verdict: EntryVerdict = 'whole';
+  let born = 0;
+  const rules: EntryRules = {
+    generation: () => 1,
+    judge: (entry) => (entry.createdAtMs > born ? 'whole' : verdict),
+    hides: () => undefined,
+  };
+  const become = (next: EntryVerdict, nowMs: number): void => {
+    [verdict, born] = [next, nowMs];
+  };
+  return { rules, become };
+}
+
+for (const [verdict, answered] of [
+  ['deleted', 'engine · l2 stale stored (deleted) · l1 stale stored'],
+  ['changed', 'engine · l2 stale stored (changed) · l1 stale stored'],
+] as const) {
+  test(`a page that the feed calls ${verdict} is computed again, and the answer says why`, async (t) => {
+    const { rules, become } = changing();
+    const { ask, clock } = await holding(t, 10, { rules });
+    become(verdict, clock.wallMs());
+    clock.advance(10);
+    assert.equal(transcript(await ask()), answered);
+    assert.match(transcript(await ask()), /^hit-l1/);
+  });
+}
+
+test('when the engine fails a changed page is served, and one with a deleted document never', async (t) => {
+  const { rules, become } = changing();
+  const { engine, ask, clock } = await holding(t, 10, { rules });
+  engine.answer = async () => Promise.reject(new SearchError('engine-unavailable', 'away'));
+  become('changed', clock.wallMs());
+  assert.equal((await ask()).outcome, 'stale');
+  become('deleted', clock.wallMs());
+  await assert.rejects(ask(), { reason: 'engine-unavailable' });
 });
