@@ -65,6 +65,21 @@ export async function settledWithin<Value>(
   }
 }
 
+/** Runs `work` for each item, at most `atOnce` at a time. @returns the results in the order of the items */
+export async function inParallel<Item, Result>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item, at: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const left = items.entries();
+  const results: Result[] = [];
+  const worker = async (): Promise<void> => {
+    for (const [at, item] of left) results[at] = await work(item, at);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, worker));
+  return results;
+}
+
 export type Throttle = ReturnType<typeof createThrottle>;
 
 /** Limits log lines per second, and counts those that were omitted. */

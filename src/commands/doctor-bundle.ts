@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Check } from '../operations/doctor/check.ts';
 import { diagnose } from '../operations/doctor/judge.ts';
@@ -28,13 +28,7 @@ export function writeBundle(file: string, look: Look, checks: readonly Check[]):
   const content = bundleOf(look, checks);
   const draft = `${file}.${randomUUID().slice(0, 8)}`;
   try {
-    const handle = openSync(draft, 'wx', 0o600);
-    try {
-      writeFileSync(handle, content);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
+    writeFileSync(draft, content, { flag: 'wx', mode: 0o600, flush: true });
     checkBundle(file);
     renameSync(draft, file);
   } finally {

@@ -3,7 +3,7 @@ import type { Changed, Control, DocumentChange } from '../../src/control/control
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import type { Flush } from '../../src/operations/flush/create-flush.ts';
-import type { Erasure, FlushDone, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
+import type { Erasure, FlushPreview, FlushRequest } from '../../src/operations/flush/flush.ts';
 import type { Figures } from '../../src/operations/meter/figures.ts';
 import type { Clock } from '../../src/runtime.ts';
 import { OUTCOMES } from '../../src/search/outcome.ts';
@@ -58,10 +58,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     }
     return [{ from, to: Math.min(10_000, from + Math.round(fraction * 10_000)) }];
   };
-  const raised = async (ranges: readonly BucketRange[], change: DocumentChange): Promise<FlushDone> => ({
-    ...(await control.change((now) => change({ ...now, generation: now.generation + 1 }))),
-    ranges,
-  });
+  const raised = (change: DocumentChange) => control.change((now) => change({ ...now, generation: now.generation + 1 }));
   const judge = (ask: FlushRequest): void => {
     if (ask.by === 'flushall') {
       throw new OperationError('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
@@ -76,7 +73,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     flush: async (ask) => {
       const ranges = rangesOf(ask);
       judge(ask);
-      const done = await raised(ranges, (now) => {
+      const done = await raised((now) => {
         if (now.ranges.length >= 32) throw new OperationError('control-full', 'The list of ranges is full (32).');
         const { generation } = now;
         const floor = ask.mode === 'refresh' ? 1 : generation;
@@ -85,17 +82,17 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
         return { ...now, ...version, ranges: [...now.ranges, range] };
       });
       if (ask.mode === 'erase') erasure = ERASED;
-      return { ...done, affected: { memory: 9000, store: ask.mode === 'erase' ? 'not-counted' : COUNTED } };
+      return { ...done, ranges, affected: { memory: 9000, store: ask.mode === 'erase' ? 'not-counted' : COUNTED } };
     },
     purge: async ({ text }) => {
-      const done = await raised([], (now) => {
+      const done = await raised((now) => {
         if (now.purges.length >= 256) throw new OperationError('control-full', 'The list of purges is full (256).');
         return { ...now, purges: [...now.purges, { text, generation: now.generation, atMs: clock.wallMs() }] };
       });
       return { ...done, affected: { memory: 2, firstInStore: 'held' } };
     },
     suppress: (ids, lift = false) =>
-      raised([], (now) => {
+      raised((now) => {
         const others = now.suppressed.filter(({ id }) => !ids.includes(id));
         const added = lift ? [] : ids.map((id) => ({ id, generation: now.generation, atMs: clock.wallMs() }));
         const suppressed = [...others, ...added];

@@ -3,7 +3,7 @@ import { createAdapters, searchDomainOf } from '../../engines/create-engines.ts'
 import { type OpenIndex, openIndex } from '../../engines/sqlite/open-index.ts';
 import { type IndexMeta, indexFileOf } from '../../engines/sqlite/schema.ts';
 import { type EngineReason, isRefusedBy } from '../../resilience/search-error.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, inParallel } from '../../runtime.ts';
 import type { SearchRequest } from '../../search/domain.ts';
 import type { Engine, ResultPage } from '../../search/engine.ts';
 import { comparePages, type PageComparison } from '../../search/overlap.ts';
@@ -68,7 +68,6 @@ export async function askBoth(queries: readonly Query[], options: AskOptions) {
   const consecutiveFaults = { engine: 0, lifeboat: 0 };
   /** Set when an engine failed repeatedly, so that the other queries are not asked. */
   let gaveUp: string | undefined;
-  let next = 0;
 
   const ask = async (side: ParitySide, request: SearchRequest): Promise<Reply> => {
     const reply = await replyOf(side, request, clock, signal);
@@ -80,29 +79,23 @@ export async function askBoth(queries: readonly Query[], options: AskOptions) {
     return reply;
   };
 
-  const worker = async (): Promise<void> => {
-    for (;;) {
-      signal.throwIfAborted();
-      const query = queries[next];
-      if (query === undefined || gaveUp !== undefined) return;
-      next += 1;
-      const { request } = query.prepared;
-      const engine = await ask(options.engine, request);
-      const lifeboat = await ask(options.lifeboat, request);
-      const both = engine.kind === 'page' && lifeboat.kind === 'page';
-      const comparison = both ? comparePages(engine.page, lifeboat.page, depth, request.sort) : undefined;
-      samples.push({
-        text: request.text,
-        weight: query.weight,
-        engine: factsOf(engine),
-        lifeboat: factsOf(lifeboat),
-        comparison,
-        notIndexed: (comparison?.missing ?? []).filter((id) => !options.isIndexed(id)).length,
-      });
-      options.onSample(samples.length);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await inParallel(queries, atOnce, async ({ prepared: { request }, weight }) => {
+    signal.throwIfAborted();
+    if (gaveUp !== undefined) return;
+    const engine = await ask(options.engine, request);
+    const lifeboat = await ask(options.lifeboat, request);
+    const both = engine.kind === 'page' && lifeboat.kind === 'page';
+    const comparison = both ? comparePages(engine.page, lifeboat.page, depth, request.sort) : undefined;
+    samples.push({
+      text: request.text,
+      weight,
+      engine: factsOf(engine),
+      lifeboat: factsOf(lifeboat),
+      comparison,
+      notIndexed: (comparison?.missing ?? []).filter((id) => !options.isIndexed(id)).length,
+    });
+    options.onSample(samples.length);
+  });
   return { samples, gaveUp };
 }
 

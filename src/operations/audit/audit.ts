@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import Type from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { Clock } from '../../runtime.ts';
 import { type Decoded, wallTime } from '../../schema/fields.ts';
 import { appendLines, type LogPage, type PageRequest, type Rotation, readBack } from './log-file.ts';
@@ -175,8 +176,5 @@ function jsonOf(entry: AuditEntry): string | undefined {
   }
 }
 
-function isRecorded(value: unknown): value is RecordedEntry {
-  if (typeof value !== 'object' || value === null) return false;
-  const { atMs, action, by, result } = value as Readonly<Record<string, unknown>>;
-  return [action, by, result].every((text) => typeof text === 'string') && typeof atMs === 'number';
-}
+const shape = Compile(AUDIT_ENTRY);
+const isRecorded = (value: unknown): value is RecordedEntry => shape.Check(value);

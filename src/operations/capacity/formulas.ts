@@ -56,25 +56,19 @@ export const survivableShare: Formula<Numbers<'headroom' | 'amplification'>> = {
   of: ({ headroom: h, amplification: a }) => (a <= h ? 1 : Math.max(0, (h - 1) / (a - 1))),
 };
 
-export const entryBytes: Formula<Numbers<'pageBytes' | 'headBytes'>> = {
-  text: 'page + head of an entry',
-  source: 'src/cache/codec.ts: 62 B, the canonical form, 4 B for each result',
-  of: ({ pageBytes, headBytes }) => pageBytes + headBytes,
-};
-
-export const memoryEntryBytes: Formula<Numbers<'entryBytes' | 'overheadBytes'>> = {
+export const memoryEntryBytes: Formula<Numbers<'entryBytes'>> = {
   text: 'entry + 1,280 B',
   source: 'measured as growth of memory per entry (test/stores/memory)',
-  of: ({ entryBytes: entry, overheadBytes }) => entry + overheadBytes,
+  of: ({ entryBytes }) => entryBytes + MEASURED.memoryOverheadBytes,
 };
 
 /** Uniform sizes within a doubling waste half of a quarter step: 1/8 of the lower end, 1/12 of the mean. */
 const JEMALLOC_WASTE = 1 + 1 / 12;
 
-export const storedEntryBytes: Formula<Numbers<'entryBytes' | 'overheadBytes'>> = {
+export const storedEntryBytes: Formula<Numbers<'entryBytes'>> = {
   text: 'entry × 1.083 + overhead of a name',
   source: 'jemalloc has four size classes per doubling; name, robj and two dictEntry of Redis 7',
-  of: ({ entryBytes: entry, overheadBytes }) => entry * JEMALLOC_WASTE + overheadBytes,
+  of: ({ entryBytes }) => entryBytes * JEMALLOC_WASTE + MEASURED.storeOverheadBytes,
 };
 
 export const memoryNeeded: Formula<Numbers<'pages' | 'bytesEach'>> = {
@@ -89,10 +83,10 @@ export const storeReads: Formula<Numbers<'rate' | 'memoryRatio'>> = {
   of: ({ rate, memoryRatio }) => rate * (1 - memoryRatio),
 };
 
-export const storeCommands: Formula<Numbers<'reads' | 'engineLoad' | 'commandsPerLoad'>> = {
+export const storeCommands: Formula<Numbers<'reads' | 'engineLoad'>> = {
   text: 'store reads + engine load × 8',
   source: 'src/stores/redis/commands.ts: two scripts of four commands each around an engine call',
-  of: ({ reads, engineLoad: load, commandsPerLoad }) => reads + load * commandsPerLoad,
+  of: ({ reads, engineLoad: load }) => reads + load * MEASURED.commandsPerLoad,
 };
 
 /** Big replies are slow because the network carries them. */
@@ -112,10 +106,10 @@ export const coresBusy: Formula<Numbers<'memoryHits' | 'storeHits' | 'engineLoad
   },
 };
 
-export const storeCores: Formula<Numbers<'commands' | 'costUs'>> = {
+export const storeCores: Formula<Numbers<'commands'>> = {
   text: 'store commands × 46 µs',
   source: 'utilization law; x-load of loadtest/README.md',
-  of: ({ commands, costUs }) => (commands * costUs) / 1e6,
+  of: ({ commands }) => (commands * MEASURED.storeCommandUs) / 1e6,
 };
 
 /** One process more than the load needs, so that one may be away: restarted, or lost. */
@@ -146,10 +140,10 @@ export const connectionsPerShard: Formula<Numbers<'processes'>> = {
   of: ({ processes }) => processes * CONNECTIONS,
 };
 
-export const reconnectStormMs: Formula<Numbers<'processes' | 'connectUs'>> = {
+export const reconnectStormMs: Formula<Numbers<'processes'>> = {
   text: 'connections of a shard × processor time of one connect, without TLS',
   source: 'npm run experiments -- reconnect: 68 µs, with TLS 874',
-  of: ({ processes, connectUs }) => (processes * CONNECTIONS * connectUs) / 1000,
+  of: ({ processes }) => (processes * CONNECTIONS * MEASURED.connectUs.plain) / 1000,
 };
 
 export const memoryOfProcess: Formula<Numbers<'memoryBytes'>> = {

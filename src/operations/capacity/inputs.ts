@@ -81,7 +81,7 @@ export const MEASURED = {
   connectUs: { plain: 67.8, tls: 873.6 },
   /** ENTRY_OVERHEAD_BYTES of stores/memory. */
   memoryOverheadBytes: 1280,
-  /** Header, canonical form and the fingerprints of 20 results. */
+  /** Head of an entry in src/cache/codec.ts: header, canonical form and the fingerprints of 20 results. */
   headBytes: 62 + 60 + 80,
   /** Name, its value object, two dictEntry and their buckets, the slot's list. */
   storeOverheadBytes: 176,

@@ -19,15 +19,15 @@ export function quantitiesOf(known: Known) {
   const { rate, hitRatio, keptMs, memoryBytes, networkBytes, shardBytes } = known;
   const load = formulas.engineLoad.of({ rate, hitRatio });
   const traffic = trafficOf(known);
-  const entry = formulas.entryBytes.of({ pageBytes: known.pageBytes, headBytes: MEASURED.headBytes });
-  const memoryEntry = formulas.memoryEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.memoryOverheadBytes });
-  const storedEntry = formulas.storedEntryBytes.of({ entryBytes: entry, overheadBytes: MEASURED.storeOverheadBytes });
+  const entry = known.pageBytes + MEASURED.headBytes;
+  const memoryEntry = formulas.memoryEntryBytes.of({ entryBytes: entry });
+  const storedEntry = formulas.storedEntryBytes.of({ entryBytes: entry });
   const pages = formulas.pagesKept.of({ engineLoad: load, keptMs, keys: keysIn(known, traffic) });
   const fleet = fleetFor(known, load, traffic, memoryBytes / memoryEntry);
 
   const reads = formulas.storeReads.of({ rate, memoryRatio: fleet.memoryRatio });
-  const commands = formulas.storeCommands.of({ reads, engineLoad: load, commandsPerLoad: MEASURED.commandsPerLoad });
-  const coresOfStore = formulas.storeCores.of({ commands, costUs: MEASURED.storeCommandUs });
+  const commands = formulas.storeCommands.of({ reads, engineLoad: load });
+  const coresOfStore = formulas.storeCores.of({ commands });
   const storedBytes = formulas.memoryNeeded.of({ pages, bytesEach: storedEntry });
   const bytesFromStore = formulas.bytesOfStore.of({ reads, engineLoad: load, bytesEach: entry });
   const shards =
@@ -42,7 +42,6 @@ export function quantitiesOf(known: Known) {
   return {
     engineLoad: load,
     pages,
-    entry,
     memoryEntry,
     storedEntry,
     ...fleet,
@@ -57,7 +56,7 @@ export function quantitiesOf(known: Known) {
     memoryUsed,
     processBytes: formulas.memoryOfProcess.of({ memoryBytes: memoryUsed }),
     connections: formulas.connectionsPerShard.of({ processes: fleet.processes }),
-    stormMs: formulas.reconnectStormMs.of({ processes: fleet.processes, connectUs: MEASURED.connectUs.plain }),
+    stormMs: formulas.reconnectStormMs.of({ processes: fleet.processes }),
     permitsUsed:
       known.engineLatencyMs === undefined
         ? undefined
@@ -104,7 +103,7 @@ function fleetFor(known: Known, load: number, traffic: KeyTraffic | undefined, f
     if (needed <= processes) break;
     processes = Math.min(MAX_PROCESSES, needed);
   }
-  return { processes, cores: coresWith(processes), memoryRatio: memoryRatioWith(processes), fitting };
+  return { processes, cores: coresWith(processes), memoryRatio: memoryRatioWith(processes) };
 }
 
 /** The engine after a loss of pages. */
@@ -126,7 +125,6 @@ function survivalOf(known: Known, load: number, traffic: KeyTraffic | undefined)
   const amplification = Math.min(ofMisses, ofKeys ?? ofMisses);
   const H = capacity === undefined ? undefined : formulas.headroom.of({ capacity, engineLoad: load });
   return {
-    ofMisses,
     ofKeys,
     amplification,
     headroom: H,

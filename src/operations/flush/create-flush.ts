@@ -7,16 +7,7 @@ import type { Clock } from '../../runtime.ts';
 import { isDocumentId, MAX_ID_BYTES } from '../../search/domain.ts';
 import type { StoreContent } from './content.ts';
 import { createErasures } from './erasure.ts';
-import type {
-  Affected,
-  EraseBy,
-  EraseRequest,
-  FlushDone,
-  FlushEvent,
-  FlushRequest,
-  PurgedPages,
-  QueryPages,
-} from './flush.ts';
+import type { Affected, EraseBy, EraseRequest, FlushEvent, FlushRequest, PurgedPages, QueryPages } from './flush.ts';
 import { countInMemory, countInStore, countPurged, type PreviewOptions, previewFlush } from './preview.ts';
 
 export interface FlushOptions extends PreviewOptions {
@@ -96,8 +87,6 @@ export function createFlush(options: FlushOptions) {
     return { ...changed, ranges, affected: { memory, store: await countInStore(mode, ranges, options) } };
   };
 
-  const withoutRanges = (changed: Changed): FlushDone => ({ ...changed, ranges: [] });
-
   return {
     /** The effects of the flush, without the flush. @throws OperationError */
     preview: async (request: FlushRequest) => previewFlush(request, validRanges(request), options),
@@ -113,14 +102,14 @@ export function createFlush(options: FlushOptions) {
       return erasures.after(erase, followMs, () => raise(request, ranges));
     },
     /** Flushes every page of one query. @throws OperationError control-full, invalid-request */
-    purge: async (query: QueryPages): Promise<FlushDone & { readonly affected: PurgedPages }> => {
+    purge: async (query: QueryPages): Promise<Changed & { readonly affected: PurgedPages }> => {
       const { text } = query;
       checkText(text);
       const before = control.document().purges.find((one) => one.text === text);
       const affected = await countPurged(query, before?.generation ?? 0, options);
       const changed = await control.change((document) => purge(document, text, clock.wallMs()));
       observe({ kind: 'purged', domain, generation: changed.after.generation });
-      return { ...withoutRanges(changed), affected };
+      return { ...changed, affected };
     },
     /** Hides documents from every page at once; `lifted`: shows them again. @throws OperationError control-full */
     suppress: async (ids: readonly string[], lifted = false) => {
@@ -129,7 +118,7 @@ export function createFlush(options: FlushOptions) {
         lifted ? lift(document, ids) : suppress(document, ids, clock.wallMs()),
       );
       observe({ kind: 'suppressed', domain, ids: new Set(ids).size, lifted });
-      return withoutRanges(changed);
+      return changed;
     },
     /** The latest erasure of this process, running or ended. */
     erasure: erasures.latest,
@@ -145,7 +134,10 @@ export function createFlush(options: FlushOptions) {
   };
 }
 
-type Flushed = FlushDone & { readonly affected: Affected };
+interface Flushed extends Changed {
+  readonly ranges: readonly BucketRange[];
+  readonly affected: Affected;
+}
 
 interface StoreDeclaration extends Pick<FlushOptions, 'domain' | 'dedicated' | 'controlElsewhere'> {
   readonly hasStore: boolean;

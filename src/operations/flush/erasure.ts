@@ -1,5 +1,5 @@
 import { OperationError } from '../../control/operation-error.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, inParallel } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
 import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
 import { includesBucket, keyOfStoreName } from './preview.ts';
@@ -66,7 +66,7 @@ function startErasure(request: EraseRequest, options: ErasureOptions, signal: Ab
     await pause(delayMs, signal);
     for (let round = 0, next = waiting(); next.length > 0 && round < MAX_ROUNDS && !signal.aborted; round += 1) {
       // `flushall` empties one node at a time.
-      await forEachParallel(next, by === 'flushall' ? 1 : MAX_PARALLEL_NODES, eraseNode);
+      await inParallel(next, by === 'flushall' ? 1 : MAX_PARALLEL_NODES, eraseNode);
       next = waiting();
     }
     for (const one of nodes) if (one.state === 'waiting') one.state = 'stopped';
@@ -94,18 +94,6 @@ async function flushNode(one: NodeErasure, content: StoreContent): Promise<void>
   await content.flushNode(one.node);
   one.scanned = keys;
   one.removed = keys;
-}
-
-async function forEachParallel<T>(
-  items: readonly T[],
-  maxParallel: number,
-  act: (item: T) => Promise<void>,
-): Promise<void> {
-  const queue = items.values();
-  const worker = async (): Promise<void> => {
-    for (const item of queue) await act(item);
-  };
-  await Promise.all(Array.from({ length: Math.min(maxParallel, items.length) }, worker));
 }
 
 const NOTHING_TO_ERASE: Erasure = { state: 'done', nodes: [], seconds: 0 };

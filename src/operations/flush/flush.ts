@@ -1,5 +1,4 @@
 import Type from 'typebox';
-import type { Changed } from '../../control/control.ts';
 import { BUCKET_RANGE, type BucketRange, FLUSH_MODES, type FlushMode } from '../../control/document.ts';
 import { amount, count, type Decoded, oneOf, share } from '../../schema/fields.ts';
 
@@ -20,10 +19,6 @@ export interface FlushRequest {
  */
 export const ERASE_BY = ['unlink', 'flushall'] as const;
 export type EraseBy = (typeof ERASE_BY)[number];
-
-export interface FlushDone extends Changed {
-  readonly ranges: readonly BucketRange[];
-}
 
 /** Cached pages at the time of the flush. */
 export interface Affected {

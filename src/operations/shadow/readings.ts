@@ -1,5 +1,6 @@
-import Type, { type TNumber } from 'typebox';
+import Type, { type Static, type TNumber } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { Create } from 'typebox/value';
 import type { StoreRead, StoreWrite } from '../../cache/store.ts';
 import type { Decoded } from '../../schema/fields.ts';
 import {
@@ -45,14 +46,17 @@ const COPIES = ['sampled', 'sent', 'dropped', 'paused', 'filled'] as const;
  * The counters of one process for one shadow, since it began to copy. Figures are made of differences. Plain JSON: a heartbeat
  * carries them to the other processes.
  */
-const READING = Type.Object({
-  shadow: Type.String(),
+const COUNTS = Type.Object({
   primary: SIDE_READING,
   candidate: SIDE_READING,
   agreement: record(AGREEMENTS),
   lifeDriftSumMs: counted,
   lifeDriftMaxMs: counted,
   copying: record(COPIES),
+});
+const READING = Type.Object({
+  shadow: Type.String(),
+  ...COUNTS.properties,
   wrongKeys: Type.Array(Type.String({ maxLength: 64 }), { maxItems: MAX_WRONG_KEYS }),
 });
 export type Reading = Decoded<typeof READING>;
@@ -68,10 +72,10 @@ export function readReading(value: unknown, shadow: string): Reading | undefined
 export type ShadowTally = ReturnType<typeof createShadowTally>;
 
 export function createShadowTally(shadow: string) {
-  const counts = newCounts();
+  const counts = Create(COUNTS);
   const { agreement, copying } = counts;
   const wrongKeys: string[] = [];
-  const error = (side: SideCounts, fault: string): void => {
+  const error = (side: Static<typeof SIDE_READING>, fault: string): void => {
     const at = FAULTS.indexOf(fault as FaultName);
     if (at >= 0) side.errors[at] = (side.errors[at] ?? 0) + 1;
   };
@@ -114,26 +118,6 @@ export function createShadowTally(shadow: string) {
   };
 }
 
-const zeros = <const Name extends string>(names: readonly Name[]): Record<Name, number> =>
-  Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>;
-const newSide = () => ({
-  reads: 0,
-  compared: 0,
-  hits: 0,
-  writes: 0,
-  errors: FAULTS.map(() => 0),
-  durations: Array.from({ length: BOUNDS_MS.length + 1 }, () => 0),
-});
-type SideCounts = ReturnType<typeof newSide>;
-const newCounts = () => ({
-  primary: newSide(),
-  candidate: newSide(),
-  agreement: zeros(AGREEMENTS),
-  lifeDriftSumMs: 0,
-  lifeDriftMaxMs: 0,
-  copying: zeros(COPIES),
-});
-
 /** The index of the first bound that is not below the duration. */
 function bucketOf(durationMs: number): number {
   if (durationMs <= 0.05) return 0;
@@ -162,7 +146,7 @@ export function addGrown(all: readonly Interval['grown'][]): Interval['grown'] {
   return all.reduce<Interval['grown']>((total, one) => {
     const sums = joined(one, total, (count, sum) => count + sum);
     return { ...sums, lifeDriftMaxMs: Math.max(total.lifeDriftMaxMs, one.lifeDriftMaxMs) };
-  }, newCounts());
+  }, Create(COUNTS));
 }
 
 /**

@@ -228,24 +228,17 @@ const MAX_LINE_CHARACTERS = 4096;
 
 /** The queries of one warm-up that have not begun. The caller bounds their number. */
 function createWarmQueue() {
-  const lines: (string | undefined)[] = [];
-  let nextLine = 0;
-  let nextIndex = 0;
+  const fresh: Query[] = [];
+  let added = 0;
   /** All wait for the same time, so the first one is due first. */
   const again: { readonly query: Query; readonly dueMs: number }[] = [];
 
-  const takeLine = (): Query => {
-    const query = { index: nextIndex, line: lines[nextLine], isSecond: false };
-    nextIndex += 1;
-    nextLine += 1;
-    return query;
-  };
-
   return {
     add: (given: readonly string[]) => {
-      lines.splice(0, nextLine);
-      nextLine = 0;
-      for (const line of given) lines.push(line.length > MAX_LINE_CHARACTERS ? undefined : line);
+      for (const line of given) {
+        fresh.push({ index: added, line: line.length > MAX_LINE_CHARACTERS ? undefined : line, isSecond: false });
+        added += 1;
+      }
     },
     /** Adds a query for its second attempt, not before `dueMs`. */
     addAgain: (query: Query, dueMs: number) => {
@@ -253,18 +246,16 @@ function createWarmQueue() {
     },
     take: (nowMs: number): Query | undefined => {
       const [first] = again;
-      if (first !== undefined && first.dueMs <= nowMs) return again.shift()?.query;
-      return nextLine < lines.length ? takeLine() : undefined;
+      return first !== undefined && first.dueMs <= nowMs ? again.shift()?.query : fresh.shift();
     },
     /** Time until a query can be taken; undefined: there is none. */
     dueInMs: (nowMs: number): number | undefined => {
-      if (nextLine < lines.length) return 0;
+      if (fresh.length > 0) return 0;
       const [first] = again;
       return first === undefined ? undefined : Math.max(0, first.dueMs - nowMs);
     },
     clear: () => {
-      lines.length = 0;
-      nextLine = 0;
+      fresh.length = 0;
       again.length = 0;
     },
   };

@@ -1,20 +1,14 @@
 import { hash } from 'node:crypto';
+import Type from 'typebox';
+import { Check } from 'typebox/value';
 import type { Settings } from '../../../config/settings.ts';
 import type { Control } from '../../../control/control.ts';
 import type { Clock } from '../../../runtime.ts';
-import { isMapping } from '../../../schema/read.ts';
+import type { Decoded } from '../../../schema/fields.ts';
 import type { Figure, FleetProcess } from '../facts.ts';
 
 /** The processes that share a control store, as each describes itself there. */
 export type Fleet = ReturnType<typeof createFleet>;
-
-/** One process's description. */
-interface Hello {
-  readonly format: typeof FORMAT;
-  /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
-  readonly count: number;
-  readonly configuration: string;
-}
 
 const PREFIX = 'doctor:';
 /** A report of another format is not read. */
@@ -26,6 +20,16 @@ const MAX_SILENT = 3;
 /** More processes than any fleet has; the control store keeps no more reports. */
 const MAX_PROCESSES = 256;
 const MAX_FLEET_TEXT = 64;
+
+/** One process's description. Others may write to the store: a long text, or a number that is none, goes no further. */
+const HELLO = Type.Object({
+  format: Type.Literal(FORMAT),
+  /** Rises with each report: the control store keeps the reports of dead processes as long as others report. */
+  count: Type.Integer({ maximum: Number.MAX_SAFE_INTEGER }),
+  configuration: Type.String({ minLength: 1, maxLength: MAX_FLEET_TEXT }),
+});
+type Hello = Decoded<typeof HELLO>;
+const isHello = (value: unknown): value is Hello => Check(HELLO, value);
 
 export function createFleet(options: {
   readonly processId: string;
@@ -109,14 +113,6 @@ export function createFleet(options: {
       clearTimeout(timer);
     },
   };
-}
-
-/** Others may write to the store: a text of any length, or a number that is none, goes no further. */
-function isHello(value: unknown): value is Hello {
-  if (!isMapping(value)) return false;
-  const { format, count, configuration } = value;
-  const isShort = typeof configuration === 'string' && configuration !== '' && configuration.length <= MAX_FLEET_TEXT;
-  return format === FORMAT && Number.isSafeInteger(count) && isShort;
 }
 
 // --- the digest -------------------------------------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import dns from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { type Clock, settledWithin } from '../../../runtime.ts';
+import { type Clock, inParallel, settledWithin } from '../../../runtime.ts';
 import type { ReadHost } from '../doctor.ts';
 import type { DnsFacts, HostFacts, QdiscFacts, ServerFacts } from '../facts.ts';
 import { fieldNumber, median } from '../window.ts';
@@ -81,27 +82,19 @@ const TIMER_THREAD = `
   }
   parentPort.postMessage(late);`;
 
-function measureTimers(): Promise<HostFacts['intrinsic']> {
-  return new Promise((resolve) => {
-    let worker: Worker;
-    try {
-      worker = new Worker(TIMER_THREAD, { eval: true, execArgv: [] });
-    } catch {
-      resolve({ skipped: 'its thread does not start' });
-      return;
-    }
-    const settle = (figure: HostFacts['intrinsic']): void => {
-      clearTimeout(limit);
-      void worker.terminate();
-      resolve(figure);
-    };
-    const limit = setTimeout(() => settle({ skipped: 'its thread did not end in time' }), TIMERS_LIMIT_MS);
-    worker.once('message', (late: readonly number[]) => {
-      const medianMs = Math.max(0, median(late) ?? 0);
-      settle({ known: { medianMs, maxMs: Math.max(0, ...late), samples: late.length } });
-    });
-    worker.once('error', () => settle({ skipped: 'its thread failed' }));
-  });
+async function measureTimers(): Promise<HostFacts['intrinsic']> {
+  const limit = AbortSignal.timeout(TIMERS_LIMIT_MS);
+  let worker: Worker | undefined;
+  try {
+    worker = new Worker(TIMER_THREAD, { eval: true, execArgv: [] });
+    const [late]: (readonly number[])[] = await once(worker, 'message', { signal: limit });
+    const known = { medianMs: Math.max(0, median(late ?? []) ?? 0), maxMs: Math.max(0, ...(late ?? [])) };
+    return { known: { ...known, samples: late?.length ?? 0 } };
+  } catch {
+    return { skipped: `its thread ${limit.aborted ? 'did not end in time' : 'failed'}` };
+  } finally {
+    void worker?.terminate();
+  }
 }
 
 // --- names ------------------------------------------------------------------------------------------------------------
@@ -123,16 +116,16 @@ const LOOKUP_LIMIT_MS = 1000;
 const BEGIN_LIMIT_MS = 500;
 
 /** Times the resolution of names. A name whose look-up has no answer yet is not looked up again, because each holds a thread. */
-export function createNameReader({ clock, lookup = addressesOf }: NameReaderOptions) {
+export function createNameReader({ clock, lookup: addresses = addressesOf }: NameReaderOptions) {
   const running = new Set<string>();
 
   const timed = async (name: string): Promise<DnsFacts> => {
     if (running.has(name)) return { name, addresses: [], problem: 'an earlier look-up has no answer yet' };
     running.add(name);
     const startedMs = clock.monotonicMs();
-    const looked = lookup(name)
+    const looked = addresses(name)
       .then(
-        (addresses): DnsFacts => ({ name, lookupMs: clock.monotonicMs() - startedMs, addresses }),
+        (known): DnsFacts => ({ name, lookupMs: clock.monotonicMs() - startedMs, addresses: known }),
         (error): DnsFacts => ({ name, addresses: [], problem: codeOf(error) }),
       )
       .finally(() => running.delete(name));
@@ -142,26 +135,15 @@ export function createNameReader({ clock, lookup = addressesOf }: NameReaderOpti
 
   return async (names: readonly string[]): Promise<readonly DnsFacts[]> => {
     const startedMs = clock.monotonicMs();
-    const found: DnsFacts[] = [];
-    const waiting = names.slice(0, MAX_NAMES).values();
-    const work = async (): Promise<void> => {
-      for (const name of waiting) {
-        if (clock.monotonicMs() - startedMs > BEGIN_LIMIT_MS) return;
-        found.push(await timed(name));
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    return found.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name));
+    const found = await inParallel(names.slice(0, MAX_NAMES), AT_ONCE, async (name) =>
+      clock.monotonicMs() - startedMs > BEGIN_LIMIT_MS ? undefined : timed(name),
+    );
+    return found.filter((facts) => facts !== undefined);
   };
 }
 
-function addressesOf(name: string): Promise<readonly string[]> {
-  return new Promise((resolve, reject) => {
-    dns.lookup(name, { all: true }, (error, found) => {
-      if (error === null) resolve(found.map(({ address }) => address));
-      else reject(error);
-    });
-  });
+async function addressesOf(name: string): Promise<readonly string[]> {
+  return (await lookup(name, { all: true })).map(({ address }) => address);
 }
 
 function codeOf(error: unknown): string {

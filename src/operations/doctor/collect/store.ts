@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Clock } from '../../../runtime.ts';
+import { type Clock, inParallel } from '../../../runtime.ts';
 import type { ProbedNode, ProbeReply, StoreProbe } from '../doctor.ts';
 import { type Figure, known, type NodeFacts, type Snapshot, type StoreFacts } from '../facts.ts';
 import { createKeySampler, type KeySampler } from './store-keys.ts';
@@ -239,8 +239,8 @@ export function createStoreCollector(options: {
       }
       const read: Read = { depth, untilMs };
       // INFO of every node first: a store of hundreds of nodes has no time left for some of the other parts.
-      const infos = await eachOf(nodes, (node) => readInfo(node, read));
-      const facts = await eachOf(nodes, async (node, at) => {
+      const infos = await inParallel(nodes, MAX_AT_ONCE, (node) => readInfo(node, read));
+      const facts = await inParallel(nodes, MAX_AT_ONCE, async (node, at) => {
         const info = infos[at] ?? { skipped: LATE.detail };
         try {
           return await readNode(node, info, read);
@@ -251,19 +251,6 @@ export function createStoreCollector(options: {
       return { ...probe.facts, nodes: { known: facts } };
     },
   };
-}
-
-/** The results in the order of the items; at most `MAX_AT_ONCE` at a time. */
-async function eachOf<T, R>(items: readonly T[], work: (item: T, at: number) => Promise<R>): Promise<readonly R[]> {
-  const left = [...items.entries()];
-  const results: R[] = [];
-  const worker = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) {
-      results[next[0]] = await work(next[1], next[0]);
-    }
-  };
-  await Promise.all(Array.from({ length: MAX_AT_ONCE }, worker));
-  return results;
 }
 
 type Fields = Readonly<Record<string, string>>;
