@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DEMO_DOMAINS } from '../../src/catalogue/demo.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { createSphinxEngine } from '../../src/engines/sphinx/engine.ts';
@@ -29,7 +30,9 @@ export const REPLICAS = 3;
 const INDEX = 'goods';
 const ENGINE_LIMIT_MS = 10_000;
 /** A replica that does not answer in this time is passed over: the next one takes the changes. */
-const SEND_LIMIT_MS = 2000;
+const SEND_LIMIT_MS = 3000;
+const SEND_ATTEMPTS = 60;
+const SEND_PAUSE_MS = 500;
 
 /**
  * A searchd with a real-time table, a Redis cluster for pages, a Redis server for the feed with a proxy for each replica, and replicas
@@ -139,16 +142,19 @@ export async function startFreshnessStack(options: {
     /** Between each replica and the feed. */
     proxies,
     startReplica,
-    /** Gives at most 10,000 changes to a replica, each call to the next one. @throws when no replica takes them */
+    /**
+     * Gives at most 10,000 changes to a replica, each call to the next one. A call that is not taken is made again, as an indexer does:
+     * changes that are sent twice do no harm. @throws when no replica takes them
+     */
     sendChanges: async (changes: readonly Change[]): Promise<void> => {
       const body = changes.map((change) => JSON.stringify(change)).join('\n');
-      const all = [...takers.values()];
-      for (let attempt = 0; attempt < all.length; attempt += 1) {
+      for (let attempt = 1; takers.size > 0; attempt += 1) {
         turn += 1;
-        const taker = all[turn % all.length];
+        const taker = [...takers.values()][turn % takers.size];
         if (taker !== undefined && (await sendTo(taker, body))) return;
+        if (attempt === SEND_ATTEMPTS) throw new Error('no replica takes changes');
+        if (attempt % takers.size === 0) await sleep(SEND_PAUSE_MS);
       }
-      if (all.length > 0) throw new Error('no replica takes changes');
     },
     /** Removes every page and the feed. */
     clear: async (): Promise<void> => {

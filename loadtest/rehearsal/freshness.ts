@@ -28,7 +28,6 @@ const CHANGES_PER_SECOND = 50;
 const FLOW_MS = 15_000;
 const RECOVERY_MS = 20_000;
 const LIMIT_SECONDS = 330;
-const SEND_ATTEMPTS = 60;
 
 const SCENARIOS: Scenarios<Rehearsal> = {
   flow: { title: 'changes flow', run: flow },
@@ -71,8 +70,8 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   ends.defer(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
   const stack = await startFreshnessStack({ directory, count: DOCUMENTS, say });
   ends.defer(stack.stop);
-  const { domain, documents, writer } = stack;
-  const indexer = createIndexer({ documents, writer, send: retrying(stack.sendChanges), seed: 1 });
+  const { domain, documents, writer, sendChanges } = stack;
+  const indexer = createIndexer({ documents, writer, send: sendChanges, seed: 1 });
   const fleet = await openFleet(stack, { ttl: '1h', changes: { onChange: 'stale' } });
   ends.defer(fleet.stop);
   const searches = createSearches({ domain, documents, count: TEXTS, seed: 1 });
@@ -95,20 +94,6 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   say(`the generator was late by ${load.lagMs().toFixed(0)} ms at worst`);
   console.log(`\n${table}`);
   return exitCode;
-}
-
-/** A call that the feed does not take is made again, as an indexer does: changes that are sent twice do no harm. */
-function retrying<Changes>(send: (changes: Changes) => Promise<void>): (changes: Changes) => Promise<void> {
-  return async (changes) => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await send(changes);
-      } catch (error) {
-        if (attempt === SEND_ATTEMPTS) throw error;
-        await sleep(500);
-      }
-    }
-  };
 }
 
 async function flow({ fleet, load: { tally } }: Rehearsal): Promise<readonly Figure[]> {

@@ -8,6 +8,7 @@ import { quantile } from '../../freshness/oracle.ts';
 import { openFleet, type Phase, runPhase, warm } from '../../freshness/phase.ts';
 import { createSearches, ONCE_SHARE } from '../../freshness/searches.ts';
 import { startFreshnessStack, type Variant } from '../../freshness/stack.ts';
+import { sum } from '../../judge/series.ts';
 import { defineExperiment, type Lab } from '../kit/lab.ts';
 import { chartOf, tableOf } from '../kit/table.ts';
 
@@ -77,6 +78,7 @@ export const changes = defineExperiment<ChangesMeasured>({
         ['hits and stale pages', 'share', cachedShare],
         ['engine queries per answer', 'times', queriesPerAnswer],
         ['compared', 'count', ({ sampled }) => sampled],
+        ['unanswered', 'count', ({ errors }) => sum([...errors.values()])],
       ],
     }),
     tableOf({
@@ -287,7 +289,9 @@ async function measure(lab: Lab): Promise<ChangesMeasured> {
     for (const [rate, seconds] of name === 'TTL of 10 s' ? ROWS.slice(0, 1) : ROWS) {
       lab.say(rowName({ name, rate }));
       const load = { searchesPerSecond: SEARCHES_PER_SECOND, changesPerSecond: rate, seconds: lab.seconds(seconds) };
-      rows.push({ name, rate, ...(await runPhase({ ...parts, ...load, signal: lab.signal })) });
+      const row = { name, rate, ...(await runPhase({ ...parts, ...load, signal: lab.signal })) };
+      lab.say(`${percentText(rightShare(row))} right, ${percentText(hitRatio(row))} hits`);
+      rows.push(row);
     }
     if (name === 'no invalidation') memory.push(await measureFlood(lab, parts, 0));
     if (name === 'feed, stale') {
