@@ -29,7 +29,17 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'operations/warm': ['schema', 'control'],
   'operations/drills': ['schema', 'cache', 'control', 'search', 'report', 'operations/flush', 'operations/meter'],
   'operations/shadow': ['schema', 'cache', 'control', 'search', 'config', 'report', 'operations/flush'],
-  'operations/doctor': ['schema', 'cache', 'changes', 'resilience', 'search', 'control', 'config', 'report', 'operations/meter'],
+  'operations/doctor': [
+    'schema',
+    'cache',
+    'changes',
+    'resilience',
+    'search',
+    'control',
+    'config',
+    'report',
+    'operations/meter',
+  ],
   operations: ['cache', 'changes', 'control', 'search', 'popularity', 'config', 'operations/*'],
   'stores/memory': ['cache', 'changes', 'control'],
   'stores/redis': [

@@ -58,7 +58,8 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     }
     return [{ from, to: Math.min(10_000, from + Math.round(fraction * 10_000)) }];
   };
-  const raised = (change: DocumentChange) => control.change((now) => change({ ...now, generation: now.generation + 1 }));
+  const raised = (change: DocumentChange) =>
+    control.change((now) => change({ ...now, generation: now.generation + 1 }));
   const judge = (ask: FlushRequest): void => {
     if (ask.by === 'flushall') {
       throw new OperationError('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');
