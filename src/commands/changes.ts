@@ -149,11 +149,6 @@ const NEWLINE = Buffer.from('\n');
 
 function resultText(domain: string, sent: ReturnType<ReturnType<typeof createSender>['sent']>): string {
   const { lines, taken, refused, cut, nextLine, ended } = sent;
-  const parts = [
-    `${countText(taken)} taken`,
-    ...(refused > 0 ? [`${countText(refused)} refused`] : []),
-    ...(cut > 0 ? [`${countText(cut)} with a text that was cut`] : []),
-    ...(ended ? [] : [`ended before line ${nextLine}`]),
-  ];
-  return `${domain}: ${plural(lines, 'line')}, ${parts.join(', ')}`;
+  const counts = `${plural(lines, 'line')}, ${countText(taken)} taken, ${countText(refused)} refused, ${countText(cut)} cut`;
+  return `${domain}: ${counts}${ended ? '' : `; ended before line ${nextLine}`}`;
 }

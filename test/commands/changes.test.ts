@@ -85,7 +85,7 @@ describe('the changes command', { concurrency: 4 }, () => {
     assert.match(err, /line 1004: id must be/);
     assert.match(err, /line 1005: it is longer than 2097152 bytes/);
     assert.match(err, /3 of 1,004 lines refused/);
-    assert.equal(out, 'goods: 1,004 lines, 1,001 taken, 3 refused\n');
+    assert.equal(out, 'goods: 1,004 lines, 1,001 taken, 3 refused, 0 cut\n');
     assert.equal(calls().length, 2);
   });
 
