@@ -73,10 +73,10 @@ export type LongestLife = Decoded<typeof LONGEST_LIFE>;
 export const HALT = Type.Object({ reason: text(2000), by: name, atMs: wallMs });
 export type Halt = Decoded<typeof HALT>;
 
-const OVERLAY_RANGE = Type.Object({
+export const OVERLAY_RANGE = Type.Object({
   ...bucketRange,
   /** Set by `changeOverlay` for the buckets of a later stage, whose floor is above the overlay's. */
-  floor: Type.Optional(generation),
+  floor: Type.Optional({ ...generation, description: 'Entries of a lower generation were flushed.' }),
 });
 export type OverlayRange = Decoded<typeof OVERLAY_RANGE>;
 

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { BUCKETS } from '../../cache/invalidation.ts';
-import { BUCKET_RANGE, type OverlayRange } from '../../control/document.ts';
+import { OVERLAY_RANGE, type OverlayRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { createRecordReader, RECORD_ID, recordTime } from '../../report/record-archive.ts';
 import { amount, count, type Decoded, difference, integer, oneOf, share } from '../../schema/fields.ts';
@@ -89,20 +89,13 @@ const SAMPLE = Type.Object({
 });
 export type Sample = Decoded<typeof SAMPLE>;
 
-const FLUSHED_RANGE = Type.Object({
-  ...BUCKET_RANGE.properties,
-  floor: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 2 ** 32, description: 'Entries of a lower generation were flushed.' }),
-  ),
-});
-
 const MARK = Type.Union([
   Type.Object({ ...at, kind: Type.Literal('phase'), phase }),
   Type.Object({
     ...at,
     kind: Type.Literal('stage'),
     stage: index(),
-    ranges: Type.Array(FLUSHED_RANGE, { maxItems: MAX_ITEMS }),
+    ranges: Type.Array(OVERLAY_RANGE, { maxItems: MAX_ITEMS }),
     title: words(),
   }),
   Type.Object({

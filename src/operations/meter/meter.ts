@@ -237,7 +237,7 @@ export function createFleetReadings(options: {
       if (reports === undefined) return undefined;
       const readings = new Map<string, MeterReading>();
       for (const [id, value] of reports) {
-        if (id.startsWith(REPORT_PREFIX) && isReading(value)) readings.set(id.slice(REPORT_PREFIX.length), value);
+        if (id.startsWith(REPORT_PREFIX) && shape.Check(value)) readings.set(id.slice(REPORT_PREFIX.length), value);
       }
       // The stored report of this process is older than its current reading.
       readings.set(processId, own());
@@ -250,9 +250,5 @@ export function createFleetReadings(options: {
   };
 }
 
-const shape = Compile(METER_READING);
-
 /** Refuses reports that are damaged or of another version, so that they cannot make the figures of the fleet invalid. */
-function isReading(value: unknown): value is MeterReading {
-  return shape.Check(value);
-}
+const shape = Compile(METER_READING);

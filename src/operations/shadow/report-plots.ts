@@ -126,11 +126,7 @@ const SIDE_PLOTS: readonly SidePlot[] = [
     max: 1,
     tickCount: 5,
     text: percentText,
-    read: (some) =>
-      ratio(
-        sumOf(some, ({ hits }) => hits),
-        sumOf(some, ({ compared }) => compared),
-      ),
+    read: (some) => ratio(sum(some.map(({ hits }) => hits)), sum(some.map(({ compared }) => compared))),
     total: ({ hitRatio }) => `${percentText(hitRatio)} in all`,
   },
   {
@@ -152,11 +148,7 @@ const SIDE_PLOTS: readonly SidePlot[] = [
     what: 'Reads over time',
     heightPx: 130,
     text: perSecondText,
-    read: (some, seconds) =>
-      ratio(
-        sumOf(some, ({ reads }) => reads),
-        seconds,
-      ),
+    read: (some, seconds) => ratio(sum(some.map(({ reads }) => reads)), seconds),
     total: ({ readsPerSecond }) => `${perSecondText(readsPerSecond)} on average`,
   },
   {
@@ -169,8 +161,8 @@ const SIDE_PLOTS: readonly SidePlot[] = [
     minMax: MIN_ERROR_AXIS,
     read: (some) =>
       ratio(
-        sumOf(some, ({ errors }) => sum(Object.values(errors))),
-        sumOf(some, ({ reads, writes }) => reads + writes),
+        sum(some.flatMap(({ errors }) => Object.values(errors))),
+        sum(some.map(({ reads, writes }) => reads + writes)),
       ),
     total: ({ errorRate }) => `${percentText(errorRate)} in all`,
   },
@@ -273,8 +265,4 @@ function rangeOf(values: readonly (number | undefined)[]): Value {
   if (known.length === 0) return undefined;
   const high = Math.max(...known);
   return { value: high, low: Math.min(...known), high };
-}
-
-function sumOf(some: readonly Side[], of: (side: Side) => number): number {
-  return sum(some.map(of));
 }

@@ -12,9 +12,20 @@ export interface ServerReading {
   readonly counters: ReadonlyMap<string, ServerCounters>;
 }
 
-type ServerCounters = Readonly<Record<(typeof COUNTERS)[number], number>>;
+/** The fields of INFO whose sum is a counter, by the name of its rate. */
+const COUNTERS = {
+  evictedPerSecond: ['evicted_keys'],
+  expiredPerSecond: ['expired_keys'],
+  bytesInPerSecond: ['total_net_input_bytes'],
+  bytesOutPerSecond: ['total_net_output_bytes'],
+  cpu: ['used_cpu_user', 'used_cpu_sys'],
+} as const;
+type ServerCounters = Readonly<Record<keyof typeof COUNTERS, number>>;
 
-const COUNTERS = ['evicted', 'expired', 'bytesIn', 'bytesOut', 'cpuSeconds'] as const;
+function eachCounter(value: (name: keyof typeof COUNTERS) => number): ServerCounters {
+  const names = Object.keys(COUNTERS) as (keyof typeof COUNTERS)[];
+  return Object.fromEntries(names.map((name) => [name, value(name)])) as ServerCounters;
+}
 
 /** One interval: the levels at its end, and how the counters have grown. */
 export interface ServerInterval extends Omit<ServerReading, 'counters'> {
@@ -61,13 +72,7 @@ export async function readServers(content: Pick<StoreContent, 'nodes' | 'info'>)
     counters: new Map(
       answered.map(({ node, field }) => [
         node,
-        {
-          evicted: field('evicted_keys'),
-          expired: field('expired_keys'),
-          bytesIn: field('total_net_input_bytes'),
-          bytesOut: field('total_net_output_bytes'),
-          cpuSeconds: field('used_cpu_user') + field('used_cpu_sys'),
-        },
+        eachCounter((name) => COUNTERS[name].reduce((total, part) => total + field(part), 0)),
       ]),
     ),
   };
@@ -80,37 +85,27 @@ export function serversBetween(
 ): ServerInterval {
   const { counters, ...levels } = after;
   if (before === undefined) return { ...levels, seconds };
-  const grown = Object.fromEntries(COUNTERS.map((name) => [name, 0])) as Record<(typeof COUNTERS)[number], number>;
-  for (const [node, now] of counters) {
-    const then = before.counters.get(node);
-    for (const name of COUNTERS) grown[name] += then === undefined ? 0 : Math.max(0, now[name] - then[name]);
-  }
-  return { ...levels, seconds, grown };
+  const grown = [...counters].map(([node, now]) => {
+    const then = before.counters.get(node) ?? now;
+    return eachCounter((name) => Math.max(0, now[name] - then[name]));
+  });
+  return { ...levels, seconds, grown: grown.reduce(addCounters, NONE) };
 }
 
+const NONE = eachCounter(() => 0);
+
 export function addCounters(left: ServerCounters, right: ServerCounters): ServerCounters {
-  return Object.fromEntries(COUNTERS.map((name) => [name, left[name] + right[name]])) as ServerCounters;
+  return eachCounter((name) => left[name] + right[name]);
 }
 
 /** The levels of the last interval, and the rates over all of them. Undefined without intervals. */
 export function serverFigures(intervals: readonly ServerInterval[]): Servers | undefined {
   const last = intervals.at(-1);
   if (last === undefined) return undefined;
-  const { nodes, missing, connections, memoryBytes, maxMemoryBytes } = last;
+  const { seconds: _, grown: __, ...levels } = last;
   const measured = intervals.filter((one) => one.grown !== undefined);
   const seconds = measured.reduce((sum, one) => sum + one.seconds, 0);
-  const rate = (name: (typeof COUNTERS)[number]): number | undefined =>
-    seconds > 0 ? measured.reduce((sum, one) => sum + (one.grown?.[name] ?? 0), 0) / seconds : undefined;
-  return {
-    nodes,
-    missing,
-    connections,
-    memoryBytes,
-    maxMemoryBytes,
-    evictedPerSecond: rate('evicted'),
-    expiredPerSecond: rate('expired'),
-    bytesInPerSecond: rate('bytesIn'),
-    bytesOutPerSecond: rate('bytesOut'),
-    cpu: rate('cpuSeconds'),
-  };
+  if (seconds === 0) return levels;
+  const grown = measured.reduce((sum, one) => addCounters(sum, one.grown ?? NONE), NONE);
+  return { ...levels, ...eachCounter((name) => grown[name] / seconds) };
 }
