@@ -23,7 +23,8 @@ const MAX_WORDS = 2000;
 const MAX_VALUES = 64;
 
 export function encodeChange(change: Change, domain: SearchDomain): Buffer {
-  const { id, op, text, attributes, was } = change;
+  const { id, op, text, attributes } = change;
+  const was = change.was && withoutEqual(change.was, change);
   const deleted = op === 'delete';
   const texts = [text, was?.text].filter((value) => value !== undefined);
   const sides = [attributesIn(attributes, domain), attributesIn(was?.attributes, domain)] as const;
@@ -58,6 +59,16 @@ export function encodeChange(change: Change, domain: SearchDomain): Buffer {
     }
   }
   return out;
+}
+
+/** The old values that differ from the new ones. */
+function withoutEqual(was: NonNullable<Change['was']>, { text, attributes = {} }: Change): NonNullable<Change['was']> {
+  const differs = ([name, value]: readonly [string, unknown]): boolean =>
+    JSON.stringify(value) !== JSON.stringify(attributes[name]);
+  return {
+    text: was.text === text ? undefined : was.text,
+    attributes: was.attributes && Object.fromEntries(Object.entries(was.attributes).filter(differs)),
+  };
 }
 
 interface AttributeValues {

@@ -16,7 +16,7 @@ export interface Engine {
    * Present when the engine takes documents while it answers searches. Resolves when every later search sees all of them, with
    * a member for each upsert and then for each deletion; rejects with a `SearchError`. An aborted update is made as a whole or not at all.
    */
-  readonly update?: (documents: DocumentUpdates, signal: AbortSignal) => Promise<readonly DocumentChange[]>;
+  readonly update?: (documents: DocumentUpdates, signal: AbortSignal) => Promise<readonly IndexChange[]>;
   readonly close: () => Promise<void>;
   /** Whether an aborted search stops at once. searchd goes on, so its permit is held longer. */
   readonly abortEndsWork: boolean;
@@ -29,7 +29,7 @@ export interface DocumentUpdates {
 }
 
 /** One change of an index. Without `fault` and without both documents, the id to delete was not known. */
-export interface DocumentChange {
+export interface IndexChange {
   readonly id: string;
   /** The document that the index held. */
   readonly before?: Document | undefined;

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Document, SearchDomain } from '../../search/domain.ts';
-import type { DocumentChange, DocumentUpdates } from '../../search/engine.ts';
+import type { IndexChange, DocumentUpdates } from '../../search/engine.ts';
 import { createRows } from './rows.ts';
 import { execLocking, fileIdentity, IndexError, openFile, readMeta } from './schema.ts';
 
@@ -18,7 +18,7 @@ interface UpdateOptions extends DocumentUpdates {
  * @returns a member for each upsert, then for each deletion.
  * @throws IndexError when the file is no index for this domain, an error of SQLite when it cannot be written.
  */
-export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOptions): readonly DocumentChange[] {
+export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOptions): readonly IndexChange[] {
   const database = lockIndex(file);
   if (database === undefined) {
     const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv>`;
@@ -37,7 +37,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOp
       const before = { id, title: String(row['title']), description: String(row['description']), attributes };
       return { n: Number(row['n']), before };
     };
-    const upsert = (after: Document): DocumentChange => {
+    const upsert = (after: Document): IndexChange => {
       const { id } = after;
       let facts: ReturnType<typeof rows.factsOf>;
       try {
@@ -50,7 +50,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOp
       if (found === undefined) documents += 1;
       return { id, before: found?.before, after };
     };
-    const remove = (id: string): DocumentChange => {
+    const remove = (id: string): IndexChange => {
       const found = heldAs(id);
       if (found === undefined) return { id };
       rows.remove(found.n, found.before);

@@ -7,7 +7,7 @@ import type { Changes } from '../../changes/create-changes.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { count, type Decoded } from '../../schema/fields.ts';
 import type { Attribute, Document } from '../../search/domain.ts';
-import type { DocumentChange, Engine } from '../../search/engine.ts';
+import type { IndexChange, Engine } from '../../search/engine.ts';
 
 const MAX_REFUSED = 100;
 const MAX_DETAIL = 200;
@@ -84,12 +84,12 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
       const upserts = last.flatMap(({ document }) => document ?? []);
       const deletions = last.flatMap(({ id, document }) => (document === undefined ? id : []));
       /** Where the feed does not take them, every older page of this process counts as changed. */
-      const tell = (changed: readonly DocumentChange[]): Promise<void> =>
+      const tell = (changed: readonly IndexChange[]): Promise<void> =>
         publish(changed.map((one) => changeOf(one, attributes))).catch((error: unknown) => {
           indexReplaced();
           throw error;
         });
-      let changed: readonly DocumentChange[] = [];
+      let changed: readonly IndexChange[] = [];
       try {
         if (last.length > 0) changed = await update({ upserts, deletions }, AbortSignal.timeout(UPDATE_DEADLINE_MS));
       } catch (error) {
@@ -106,10 +106,10 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
   };
 }
 
-const isFaulty = ({ fault }: DocumentChange): boolean => fault !== undefined;
+const isFaulty = ({ fault }: IndexChange): boolean => fault !== undefined;
 
 /** The change of an index as the feed has it. An attribute without a value has an empty list. */
-function changeOf({ id, before, after }: DocumentChange, attributes: readonly Attribute[]): Change {
+function changeOf({ id, before, after }: IndexChange, attributes: readonly Attribute[]): Change {
   const valuesOf = (document: Document): ChangedAttributes =>
     Object.fromEntries(attributes.map(({ name }) => [name, document.attributes[name] ?? []]));
   const shown = after ?? before;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Change } from '../../../src/changes/change.ts';
 import { createFeed, type FeedLine } from '../../../src/operations/feed/feed.ts';
 import type { Attribute, Document } from '../../../src/search/domain.ts';
-import type { DocumentChange, DocumentUpdates } from '../../../src/search/engine.ts';
+import type { IndexChange, DocumentUpdates } from '../../../src/search/engine.ts';
 
 const ATTRIBUTES: readonly Attribute[] = [
   { name: 'city', type: 'string', facet: true, sort: false },
@@ -22,8 +22,8 @@ function feedHarness(held: readonly Document[] = []) {
     failing = undefined;
     throw new Error(`${part} failed`);
   };
-  const apply = ({ upserts, deletions }: DocumentUpdates): DocumentChange[] => [
-    ...upserts.map((after): DocumentChange => {
+  const apply = ({ upserts, deletions }: DocumentUpdates): IndexChange[] => [
+    ...upserts.map((after): IndexChange => {
       if (after.title === 'bad') return { id: after.id, fault: 'title: it is bad' };
       const before = index.get(after.id);
       index.set(after.id, after);
