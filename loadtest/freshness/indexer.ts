@@ -19,7 +19,7 @@ interface IndexerOptions {
   readonly seed: number;
 }
 
-/** Prices, sales and arrivals among ten changes. */
+/** Prices, sales and arrivals of ten changes. */
 export const PROPORTIONS = { price: 6, sale: 2, arrival: 2 } as const;
 const BATCHES_PER_SECOND = 20;
 /** Above every id of the catalogue. */

@@ -17,14 +17,14 @@ export type Tally = ReturnType<typeof createTally>;
 const PATIENCE_MS = 15_000;
 /** After this time a change must be in force everywhere. */
 export const GRACE_MS = 1000;
-/** Mean number of answers for each one that is compared with the engine. */
+/** One answer in twenty is compared with the engine. */
 export const SAMPLE = 20;
 
 function createTally() {
   return {
     answers: 0,
     outcomes: new Map<string, number>(),
-    /** Searches that are no page, by status or end. Those of a replica in trouble are left out. */
+    /** The status or the end of each search without a page. Those of a replica in trouble are left out. */
     errors: new Map<string, number>(),
     sampled: 0,
     pageWrong: 0,

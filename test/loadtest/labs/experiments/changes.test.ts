@@ -46,6 +46,7 @@ const MEMORY = { changes: 0, seconds: 20, longestGcMs: 10, gcMsPerSecond: 2, rss
 
 function measured(own: Partial<Record<'miss' | 'ttl' | 'bare', Partial<ChangesRow>>>): ChangesMeasured {
   return {
+    documents: 100_000,
     rows: [
       row({ name: 'feed, miss', rate: 1000, ...own.miss }),
       row({ name: 'TTL of 1 s', rate: 1000, engineQueries: 500, wrong: 4, ...own.ttl }),
