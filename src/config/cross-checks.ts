@@ -16,9 +16,8 @@ import { type Config, type DomainConfig, type Draft, type NamedStore, namedStore
 import { TOKEN_ALLOWED } from './schema-process.ts';
 import type { NatMap } from './settings.ts';
 import { CONFIGURED, nodeName } from './store-identity.ts';
-import { checkTls } from './tls.ts';
+import { checkTls, type Report } from './tls.ts';
 
-type Report = (path: Path, value: string, allowed: string) => void;
 type DraftDomain = Draft<DomainConfig>;
 
 /**

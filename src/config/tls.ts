@@ -27,7 +27,7 @@ function namedTls(config: Draft<Config>): readonly { readonly path: Path; readon
   return all.flatMap(({ path, tls }) => (tls === undefined ? [] : [{ path, tls }]));
 }
 
-type Report = (path: Path, value: string, allowed: string) => void;
+export type Report = (path: Path, value: string, allowed: string) => void;
 
 /** Faults between the values of each `tls` section. */
 export function checkTls(config: Draft<Config>, report: Report): void {
