@@ -16,9 +16,8 @@ import { type Config, type DomainConfig, type Draft, type NamedStore, namedStore
 import { TOKEN_ALLOWED } from './schema-process.ts';
 import type { NatMap } from './settings.ts';
 import { CONFIGURED, nodeName } from './store-identity.ts';
-import { checkTls } from './tls.ts';
+import { checkTls, type ReportFault } from './tls.ts';
 
-type Report = (path: Path, value: string, allowed: string) => void;
 type DraftDomain = Draft<DomainConfig>;
 
 /**
@@ -26,11 +25,11 @@ type DraftDomain = Draft<DomainConfig>;
  */
 export function crossCheck(config: Draft<Config>): readonly Fault[] {
   const faults: Fault[] = [];
-  const report: Report = (path, value, allowed) => {
+  const report: ReportFault = (path, value, allowed) => {
     faults.push({ path, value, allowed });
   };
   const below =
-    (...base: Path): Report =>
+    (...base: Path): ReportFault =>
     (path, ...fault) =>
       report([...base, ...path], ...fault);
   checkListeners(config, report);
@@ -46,7 +45,7 @@ export function crossCheck(config: Draft<Config>): readonly Fault[] {
   return faults;
 }
 
-function checkListeners({ public: open, admin }: Draft<Config>, report: Report): void {
+function checkListeners({ public: open, admin }: Draft<Config>, report: ReportFault): void {
   const { token, host } = admin ?? {};
   if (token !== undefined && new Set(token).size < MIN_DISTINCT) report(['admin', 'token'], HIDDEN, TOKEN_ALLOWED);
   if (host !== undefined && token === undefined && !isLoopback(host)) {
@@ -61,7 +60,7 @@ function checkListeners({ public: open, admin }: Draft<Config>, report: Report):
 /** A token with fewer different characters is a short word that was repeated until it was long enough. */
 const MIN_DISTINCT = 8;
 
-function checkProxies({ public: open, tracing }: Draft<Config>, report: Report): void {
+function checkProxies({ public: open, tracing }: Draft<Config>, report: ReportFault): void {
   for (const [index, network] of (open?.trustedProxies ?? []).entries()) {
     if (network === undefined || isNetwork(network)) continue;
     const allowed = 'an IP address or a network, such as 10.0.0.0/8 or fd00::/8';
@@ -79,7 +78,7 @@ function checkProxies({ public: open, tracing }: Draft<Config>, report: Report):
   }
 }
 
-function checkMemory({ memory, domains }: Draft<Config>, report: Report): void {
+function checkMemory({ memory, domains }: Draft<Config>, report: ReportFault): void {
   const total = memory?.maxBytes;
   const asked = Object.values(domains ?? {}).map((domain) => domain?.memory?.maxBytes);
   if (total === undefined || asked.length === 0) return;
@@ -93,7 +92,7 @@ function checkMemory({ memory, domains }: Draft<Config>, report: Report): void {
 
 function checkSigning(
   { key, previousKey, acceptUnsigned }: NonNullable<Draft<Config>['signing']>,
-  report: Report,
+  report: ReportFault,
 ): void {
   if (key !== undefined) {
     if (key === previousKey) report(['previousKey'], HIDDEN, 'another key than signing.key');
@@ -129,7 +128,7 @@ export const RESERVED_ATTRIBUTES: readonly string[] = [
 const RESERVED_CONTEXT: readonly string[] = [...REQUEST_PARAMETERS, 'constructor'];
 
 /** Faults between the values of one domain. */
-function checkDomain(name: string, domain: DraftDomain, hasControl: boolean, report: Report): void {
+function checkDomain(name: string, domain: DraftDomain, hasControl: boolean, report: ReportFault): void {
   if (name === 'constructor') report([], name, 'another name: this one is reserved');
   checkSizes(domain, report);
   if (domain.engine !== undefined) checkEngine(domain.engine, report);
@@ -149,7 +148,7 @@ function checkDomain(name: string, domain: DraftDomain, hasControl: boolean, rep
   }
 }
 
-function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, report: Report): void {
+function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, report: ReportFault): void {
   for (const [name, declared] of Object.entries(attributes)) {
     const { type, search, multiple, sort, separator, currency, format } = declared ?? {};
     const fault = (member: string, value: string, allowed: string): void =>
@@ -183,7 +182,7 @@ function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, re
   }
 }
 
-function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): void {
+function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: ReportFault): void {
   const size = bound('memory.maxBytes', memory?.maxBytes, formatSize);
   checkBound(report, ['memory', 'emptyMaxBytes'], memory?.emptyMaxBytes, 'less than', size);
   checkBound(report, ['maxEntryBytes'], maxEntryBytes, 'at most', size);
@@ -193,7 +192,7 @@ function checkSizes({ memory, maxEntryBytes }: DraftDomain, report: Report): voi
 const bound = (name: string, value: number | undefined, format: (value: number) => string) => ({ name, value, format });
 
 function checkBound(
-  report: Report,
+  report: ReportFault,
   path: Path,
   given: number | undefined,
   relation: 'at least' | 'at most' | 'less than',
@@ -204,7 +203,7 @@ function checkBound(
   if (!isRight) report(path, format(given), `${relation} ${name} (${format(value)})`);
 }
 
-function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report): void {
+function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: ReportFault): void {
   const { deadlineMs, hardDeadlineMs, maxConcurrent } = engine;
   const hardDeadline = bound('hardDeadline', hardDeadlineMs, formatDuration);
   checkBound(report, ['engine', 'deadline'], deadlineMs, 'at most', hardDeadline);
@@ -226,7 +225,7 @@ function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: Report)
   }
 }
 
-function checkContext(context: NonNullable<DraftDomain['context']>, report: Report): void {
+function checkContext(context: NonNullable<DraftDomain['context']>, report: ReportFault): void {
   for (const [name, parameter] of Object.entries(context)) {
     if (RESERVED_CONTEXT.includes(name)) {
       report(['context', name], name, `any name but ${RESERVED_CONTEXT.join(', ')}`);
@@ -243,7 +242,7 @@ function checkContext(context: NonNullable<DraftDomain['context']>, report: Repo
   }
 }
 
-function checkCandidates({ store, candidates }: DraftDomain, report: Report): void {
+function checkCandidates({ store, candidates }: DraftDomain, report: ReportFault): void {
   const names = Object.keys(candidates ?? {});
   if (store?.kind === 'none' && names.length > 0) {
     report(['candidates'], names.join(', '), 'nothing without a store: a candidate is compared with it');
@@ -254,7 +253,7 @@ function checkCandidates({ store, candidates }: DraftDomain, report: Report): vo
 }
 
 /** Faults between the values of one store. */
-function checkStore(store: NamedStore['store'], report: Report): void {
+function checkStore(store: NamedStore['store'], report: ReportFault): void {
   const { deadlineMs, socketTimeoutMs, batchSize, maxOutstanding, dedicated, shared } = store;
   checkBound(report, ['deadline'], deadlineMs, 'less than', bound('socketTimeout', socketTimeoutMs, formatDuration));
   checkBound(report, ['batchSize'], batchSize, 'at most', bound('maxOutstanding', maxOutstanding, String));
@@ -274,7 +273,7 @@ function checkStore(store: NamedStore['store'], report: Report): void {
   if (store.kind !== 'standalone') checkNatMap(store.natMap ?? {}, report);
 }
 
-function checkNatMap(natMap: NonNullable<Draft<NatMap>>, report: Report): void {
+function checkNatMap(natMap: NonNullable<Draft<NatMap>>, report: ReportFault): void {
   const announced = Object.keys(natMap);
   const names = announced.map((text) => {
     const address = parseHostPort(text);
@@ -308,7 +307,7 @@ type Claim = NamedStore & { readonly names: readonly string[] };
  * names a store and database that another one names too must set `shared: true`. A candidate of a domain is never another
  * store of that domain: a store that is compared with itself always agrees.
  */
-function findSharedStores(config: Draft<Config>, report: Report): void {
+function findSharedStores(config: Draft<Config>, report: ReportFault): void {
   const claims = namedStores(config).map((named) => ({ ...named, names: namesOf(named.store) }));
   for (const claim of claims) {
     const { path, names, candidate, owner, store } = claim;

@@ -70,11 +70,6 @@ type ConnectedStore = Exclude<DomainConfig['store'], { readonly kind: 'none' }>;
 /** `Omit` of each member of a union. */
 type OmitEach<T, Name extends PropertyKey> = T extends unknown ? Omit<T, Name> : never;
 
-/** The part of a store's settings that every kind has. */
-export type StoreConnection = Omit<ConnectedStore, 'kind' | 'shared' | 'tls' | 'nodes'> & {
-  readonly tls?: TlsSettings;
-};
-
 /** Announced `host:port` → reachable one. */
 export type NatMap = Readonly<Record<string, HostPort>>;
 

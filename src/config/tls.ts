@@ -27,10 +27,10 @@ function namedTls(config: Draft<Config>): readonly { readonly path: Path; readon
   return all.flatMap(({ path, tls }) => (tls === undefined ? [] : [{ path, tls }]));
 }
 
-type Report = (path: Path, value: string, allowed: string) => void;
+export type ReportFault = (path: Path, value: string, allowed: string) => void;
 
 /** Faults between the values of each `tls` section. */
-export function checkTls(config: Draft<Config>, report: Report): void {
+export function checkTls(config: Draft<Config>, report: ReportFault): void {
   for (const { path, tls } of namedTls(config)) {
     const { cert, key } = tls;
     if (cert !== undefined && key === undefined) report([...path, 'key'], MISSING, 'the private key of cert');

@@ -272,11 +272,7 @@ export function createConnections(options: ConnectionsOptions) {
 
   return {
     ask,
-    counts: (): { readonly open: number; readonly idle: number; readonly waiting: number } => ({
-      open: all.size,
-      idle: idle.length,
-      waiting: waiting.length,
-    }),
+    counts: () => ({ open: all.size, idle: idle.length, waiting: waiting.length }),
     /** Ends all connections; later asks are `engine-unavailable`. */
     close: (): void => {
       closed = true;

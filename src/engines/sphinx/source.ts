@@ -36,28 +36,17 @@ export interface SphinxSourceOptions extends Pick<ConfigurationOptions, 'searchd
   readonly progress?: (domain: string, documents: number) => void;
 }
 
-interface SphinxSource {
-  /** For `indexer --config <file> --all` and `searchd --config <file>`. */
-  readonly configFile: string;
-  readonly domains: readonly {
-    readonly domain: string;
-    readonly documents: number;
-    /** Per `number` attribute: the number of values that its 32-bit float changes. */
-    readonly rounded: Readonly<Record<string, number>>;
-  }[];
-}
-
 /**
  * Writes one `sphinx.conf` and the documents of each domain: `<index>.tsv` for the indexer, or the statements `<index>.sql`
  * for a real-time table. Streams: memory holds the ids only.
  * @throws when a domain has no documents, when a value does not fit its attribute (names the document), and when two ids
  * become the same number (names both).
  */
-export async function writeSphinxSource(options: SphinxSourceOptions): Promise<SphinxSource> {
+export async function writeSphinxSource(options: SphinxSourceOptions) {
   const directory = resolve(options.directory);
   const configuration = sphinxConfiguration({ ...options, directory });
   await mkdir(join(directory, 'data'), { recursive: true });
-  const domains: SphinxSource['domains'][number][] = [];
+  const domains: Awaited<ReturnType<typeof writeLines>>[] = [];
   for (const { domain, index, documents } of options.domains) {
     const report = (count: number): void => options.progress?.(domain.name, count);
     const [file, lineOf] = options.realtime
@@ -67,6 +56,7 @@ export async function writeSphinxSource(options: SphinxSourceOptions): Promise<S
   }
   const configFile = join(directory, 'sphinx.conf');
   await writeFile(configFile, configuration);
+  /** `configFile`: for `indexer --config <file> --all` and `searchd --config <file>`. */
   return { configFile, domains };
 }
 
@@ -76,7 +66,8 @@ async function writeLines(
   domain: SearchDomain,
   documents: Iterable<Document> | AsyncIterable<Document>,
   report: (count: number) => void,
-): Promise<SphinxSource['domains'][number]> {
+) {
+  /** Per `number` attribute: the number of values that its 32-bit float changes. */
   const rounded: Record<string, number> = {};
   const ids = new Map<bigint, string>();
   async function* rows(): AsyncGenerator<string> {

@@ -219,5 +219,3 @@ export function createSieve<V>(maxBytes: number, onEvicted: (key: string) => voi
     evictions: (): number => evictions,
   };
 }
-
-export type Sieve<V> = ReturnType<typeof createSieve<V>>;

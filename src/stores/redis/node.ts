@@ -357,5 +357,3 @@ export function createNodeBreaker({ clock, random, onState }: NodeBreakerOptions
     },
   };
 }
-
-export type NodeBreaker = ReturnType<typeof createNodeBreaker>;

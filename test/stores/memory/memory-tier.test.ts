@@ -4,12 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { seededRandom } from '../../../loadtest/random.ts';
-import {
-  createMemoryTier,
-  createSieve,
-  ENTRY_OVERHEAD_BYTES,
-  type Sieve,
-} from '../../../src/stores/memory/memory-tier.ts';
+import { createMemoryTier, createSieve, ENTRY_OVERHEAD_BYTES } from '../../../src/stores/memory/memory-tier.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
 import { entryOf } from '../../fakes/entry.ts';
 
@@ -114,6 +109,7 @@ test('the accounted bytes are at least the growth of the heap and its buffers', 
 });
 
 const ALL = 'abcdefghij';
+type Sieve<V> = ReturnType<typeof createSieve<V>>;
 const heldIn = (sieve: Sieve<string>): string => [...ALL].filter((key) => sieve.peek(key) !== undefined).join('');
 
 function sieveOf(keys: string, maxBytes = keys.length): Sieve<string> {

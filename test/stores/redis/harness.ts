@@ -2,7 +2,6 @@ import { after, afterEach, before, beforeEach, type TestContext } from 'node:tes
 import { type RedisStack, startCluster, startStandalone } from '../../../loadtest/stack/redis.ts';
 import type { RedisNode } from '../../../loadtest/stack/redis-node.ts';
 import type { Store, StoreEvent } from '../../../src/cache/store.ts';
-import type { StoreConnection } from '../../../src/config/settings.ts';
 import type { StoreProbe } from '../../../src/operations/doctor/doctor.ts';
 import { systemClock } from '../../../src/runtime.ts';
 import type { HostPort } from '../../../src/schema/units.ts';
@@ -13,6 +12,9 @@ import { until } from '../../until.ts';
 
 /** A deadline or a timeout that is never reached: something else ends the wait. */
 export const LONG_MS = 600_000;
+
+/** The part of a store's settings that every kind has. */
+type StoreConnection = Omit<ClusterSettings, 'kind' | 'shared' | 'nodes' | 'natMap'>;
 
 /** The defaults of the configuration, but no connection ends because its server is silent: on a slow machine it may be. */
 export const CONNECTION: StoreConnection = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { createNodeBreaker, type NodeBreaker, type Permit } from '../../../src/stores/redis/node.ts';
+import { createNodeBreaker, type Permit } from '../../../src/stores/redis/node.ts';
 
 let nowMs = 0;
 let states: string[] = [];
-let breaker: NodeBreaker;
+let breaker: ReturnType<typeof createNodeBreaker>;
 
 beforeEach(() => {
   nowMs = 1000;
