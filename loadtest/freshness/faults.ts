@@ -17,7 +17,7 @@ export interface FaultFigure {
   readonly name: string;
   /** Documents of the replica's pages that were sold during the fault. */
   readonly sold: number;
-  /** Of these, shown by the replica when each page was asked for after the fault. */
+  /** Those of them that were shown by the replica when each page was asked for after the fault. */
   readonly shownAfter: number;
   /** The same while the fault lasted, where the replica answers then. */
   readonly shownMeanwhile: number | undefined;
@@ -28,7 +28,7 @@ const SOLD = 200;
 const FAULT_MS = 10_000;
 
 /**
- * What one replica shows after a fault: documents of its pages are sold during the fault, and then each page is asked of it again,
+ * The answers of one replica after a fault: documents of its pages are sold during the fault, and then each page is asked of it again,
  * the most popular first.
  */
 async function provoked(

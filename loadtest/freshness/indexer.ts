@@ -19,7 +19,7 @@ interface IndexerOptions {
   readonly seed: number;
 }
 
-/** Of ten changes: prices, sales and arrivals. */
+/** Prices, sales and arrivals among ten changes. */
 export const PROPORTIONS = { price: 6, sale: 2, arrival: 2 } as const;
 const BATCHES_PER_SECOND = 20;
 /** Above every id of the catalogue. */

@@ -17,14 +17,14 @@ export type Tally = ReturnType<typeof createTally>;
 const PATIENCE_MS = 15_000;
 /** After this time a change must be in force everywhere. */
 export const GRACE_MS = 1000;
-/** One answer in so many is compared with the engine. */
+/** One answer in this number is compared with the engine. */
 export const SAMPLE = 20;
 
 function createTally() {
   return {
     answers: 0,
     outcomes: new Map<string, number>(),
-    /** Of searches that are no page: each status or end. Those of a replica in trouble are left out. */
+    /** Each status or end of searches that are no page. Those of a replica in trouble are left out. */
     errors: new Map<string, number>(),
     sampled: 0,
     pageWrong: 0,
@@ -33,7 +33,7 @@ function createTally() {
     wrong: 0,
     /** Wrong pages none of whose documents has changed: the engine orders them in another way. */
     reordered: 0,
-    /** Of the wrong pages, in ms. */
+    /** Ages of the wrong pages, in ms. */
     ages: [] as number[],
     /** Deleted documents that were shown more than a second after the call, by replica too, and those of a replica in trouble. */
     deletedShown: 0,

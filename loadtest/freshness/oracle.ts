@@ -1,7 +1,7 @@
 import type { ResultPage } from '../../src/search/engine.ts';
 import type { DoneChange } from './indexer.ts';
 
-/** What a user sees of an answer: documents with their attributes, and the figures of the whole answer. */
+/** The parts of an answer that a user sees: documents with their attributes, and the figures of the whole answer. */
 export interface Seen {
   /** By id: the attributes as text. */
   readonly items: ReadonlyMap<string, string>;
@@ -77,7 +77,7 @@ export function shownTooLate(
   });
 }
 
-/** @param share 0–1 @returns the smallest value that so many of the values do not exceed; undefined without values */
+/** @param share 0–1 @returns the smallest value that this share of the values does not exceed; undefined without values */
 export function quantile(values: readonly number[], share: number): number | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -137,7 +137,7 @@ export async function startFreshnessStack(options: {
     writer: engineServer.writer,
     cluster,
     control,
-    /** Of the feed, in the control store. */
+    /** The stream of the feed, in the control store. */
     streamName: `sc1:${domain.name}:{control:${domain.name}}:changes`,
     /** Between each replica and the feed. */
     proxies,

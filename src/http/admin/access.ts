@@ -226,10 +226,10 @@ export function callerName({ headers, socket }: Pick<IncomingMessage, 'headers' 
 
 /** The address of the connection: nothing else is known of a caller without the right token. */
 export function addressOf({ remoteAddress = '' }: Pick<IncomingMessage['socket'], 'remoteAddress'>): string {
-  return canonicalAddress(remoteAddress) ?? UNKNOWN;
+  return canonicalAddress(remoteAddress) ?? UNKNOWN_ADDRESS;
 }
 
-export const UNKNOWN = 'an unknown address';
+export const UNKNOWN_ADDRESS = 'an unknown address';
 
 /** @throws Refusal `reason-required` */
 export function statedReason(reason: string | undefined): string {

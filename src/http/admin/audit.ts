@@ -7,7 +7,7 @@ import type { Clock } from '../../runtime.ts';
 import { subscriberAt } from '../transport/client.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { createTokenBuckets } from '../transport/token-bucket.ts';
-import { addressOf, callerName, mutates, UNKNOWN } from './access.ts';
+import { addressOf, callerName, mutates, UNKNOWN_ADDRESS } from './access.ts';
 import { adminRoutes, type ChangeNote, defaulted } from './input.ts';
 
 interface Line {
@@ -53,7 +53,7 @@ export function createAuditTrail({ audit, clock }: { readonly audit: Pick<Audit,
     if (!mutates(request.method) || lines.has(request)) return;
     const action = `${request.method} ${pathOf(request)}`;
     const { socket } = request;
-    const network = subscriberAt(socket) ?? UNKNOWN;
+    const network = subscriberAt(socket) ?? UNKNOWN_ADDRESS;
     lines.set(request, { by: addressOf(socket), network, isAdmitted: false, action, working: false });
     response.once('close', () => close(request));
   };
