@@ -34,8 +34,9 @@ export interface ChangesOptions extends Pick<Runtime<ChangeEvent>, 'clock' | 'ra
 
 /** A batch is sent when it has this size; one of the source and one of a call are at most this large. */
 const BATCH_BYTES = 64 * 1024;
-/** Number of changes that are encoded in one turn of the event loop: a text takes about 20 µs. */
-const CHANGES_PER_TURN = 50;
+/** UTF-16 units of texts that are encoded in one turn of the event loop, with those that a change without text counts for. */
+const UNITS_PER_TURN = 10_000;
+const UNITS_PER_CHANGE = 200;
 /** Calls that wait for the one that is being published. */
 const MAX_PUBLISHING = 16;
 /** While the stream is away, a page may be this old before it counts as changed. */
@@ -55,7 +56,7 @@ export function createChanges(options: ChangesOptions) {
 
   const batchesOf = async function* (changes: readonly Change[]) {
     let records: Buffer[] = [];
-    let bytes = 0;
+    let [bytes, units] = [0, 0];
     for (const [at, change] of changes.entries()) {
       const record = encodeChange(change, domain);
       if (bytes + record.length > BATCH_BYTES && records.length > 0) {
@@ -65,7 +66,10 @@ export function createChanges(options: ChangesOptions) {
       }
       records.push(record);
       bytes += record.length;
-      if (at % CHANGES_PER_TURN === CHANGES_PER_TURN - 1) await nextTurn();
+      units += UNITS_PER_CHANGE + (change.text?.length ?? 0) + (change.was?.text?.length ?? 0);
+      if (units < UNITS_PER_TURN) continue;
+      units = 0;
+      await nextTurn();
     }
     if (records.length > 0) yield { bytes: Buffer.concat(records), until: changes.length };
   };

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Runtime } from '../runtime.ts';
 import type { ChangeEvent, ChangeStream, FeedStatus, GapReason, StreamAppend, StreamBatch } from './feed.ts';
@@ -142,6 +143,9 @@ export function createFeedFollower(options: FollowerOptions) {
         else if (batch.number !== place.number + 1) lose('trimmed');
         place = { id: batch.id, number: batch.number };
         apply(batch, nowMs);
+        // A batch takes a few milliseconds.
+        if (batches.length > 1) await nextTurn();
+        if (closed) return false;
       }
       source = last.source;
       if (place?.id !== last.id && batches.length > 0) continue;

@@ -24,7 +24,7 @@ export interface Control {
    * here at once and elsewhere within one poll interval.
    * @throws what `change` throws; OperationError `control-unavailable` when it is unknown whether the change was made.
    */
-  readonly change: (change: DocumentChange) => Promise<Changed>;
+  readonly change: (change: ControlChange) => Promise<Changed>;
   /** Renews the lease of the running drill. False: the store did not confirm it. */
   readonly renew: () => Promise<boolean>;
   /**
@@ -41,7 +41,7 @@ export interface Control {
 /** `doctor`: processes describe themselves there all the time. */
 export type ReportPlace = 'drills' | 'doctor';
 
-export type DocumentChange = (document: ControlDocument) => ControlDocument;
+export type ControlChange = (document: ControlDocument) => ControlDocument;
 
 export interface Changed {
   readonly before: ControlDocument;

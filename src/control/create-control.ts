@@ -1,7 +1,7 @@
 import { type Signing, seal, unseal } from '../cache/signing.ts';
 import type { Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
-import type { Changed, Control, ControlEvent, DocumentChange, ReportPlace } from './control.ts';
+import type { Changed, Control, ControlChange, ControlEvent, ReportPlace } from './control.ts';
 import type { ControlStore } from './control-store.ts';
 import type { ControlDocument } from './document.ts';
 import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
@@ -196,7 +196,7 @@ const MAX_ABSENCES = 3;
 const MAX_PAUSE_MS = 50;
 
 /** Compare-and-set on the newest document, until the change is made or its result is unknown. @throws OperationError */
-export async function changeDocument(change: DocumentChange, options: ChangeOptions): Promise<Changed> {
+export async function changeDocument(change: ControlChange, options: ChangeOptions): Promise<Changed> {
   const { domain, follower, wallMs, random, stamp, longestLifeMs } = options;
   let absences = 0;
   for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../loadtest/random.ts';
-import type { Changed, Control, DocumentChange } from '../../src/control/control.ts';
+import type { Changed, Control, ControlChange } from '../../src/control/control.ts';
 import type { BucketRange, ControlDocument } from '../../src/control/document.ts';
 import { OperationError } from '../../src/control/operation-error.ts';
 import type { Flush } from '../../src/operations/flush/create-flush.ts';
@@ -34,7 +34,7 @@ export function createFakeControl(): Control {
       shared: false,
       standing: 'ok',
     }),
-    change: async (change: DocumentChange): Promise<Changed> => {
+    change: async (change: ControlChange): Promise<Changed> => {
       const before = document;
       const next = change(before);
       if (next !== before) document = { ...next, revision: before.revision + 1 };
@@ -58,8 +58,7 @@ export function createFakeFlush(control: Control, clock: Clock): Flush {
     }
     return [{ from, to: Math.min(10_000, from + Math.round(fraction * 10_000)) }];
   };
-  const raised = (change: DocumentChange) =>
-    control.change((now) => change({ ...now, generation: now.generation + 1 }));
+  const raised = (change: ControlChange) => control.change((now) => change({ ...now, generation: now.generation + 1 }));
   const judge = (ask: FlushRequest): void => {
     if (ask.by === 'flushall') {
       throw new OperationError('not-dedicated', 'The store is not declared `dedicated`; use by: unlink.', '/by');

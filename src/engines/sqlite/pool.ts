@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import type { IndexChange, DocumentUpdates, ResultPage } from '../../search/engine.ts';
+import type { DocumentUpdates, IndexChange, ResultPage } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 
 /** Events of the worker threads of one index, for metrics, logs and tests. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Document, SearchDomain } from '../../search/domain.ts';
-import type { IndexChange, DocumentUpdates } from '../../search/engine.ts';
+import type { DocumentUpdates, IndexChange } from '../../search/engine.ts';
 import { createRows } from './rows.ts';
 import { execLocking, fileIdentity, IndexError, openFile, readMeta } from './schema.ts';
 

@@ -7,7 +7,7 @@ import type { Changes } from '../../changes/create-changes.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { count, type Decoded } from '../../schema/fields.ts';
 import type { Attribute, Document } from '../../search/domain.ts';
-import type { IndexChange, Engine } from '../../search/engine.ts';
+import type { Engine, IndexChange } from '../../search/engine.ts';
 
 const MAX_REFUSED = 100;
 const MAX_DETAIL = 200;

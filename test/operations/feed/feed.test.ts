@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Change } from '../../../src/changes/change.ts';
 import { createFeed, type FeedLine } from '../../../src/operations/feed/feed.ts';
 import type { Attribute, Document } from '../../../src/search/domain.ts';
-import type { IndexChange, DocumentUpdates } from '../../../src/search/engine.ts';
+import type { DocumentUpdates, IndexChange } from '../../../src/search/engine.ts';
 
 const ATTRIBUTES: readonly Attribute[] = [
   { name: 'city', type: 'string', facet: true, sort: false },
