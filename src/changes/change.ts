@@ -15,7 +15,7 @@ export interface Change {
 export type ChangedAttributes = Readonly<Record<string, AttributeValue>>;
 
 /** A longer text is cut here, in UTF-16 units: it then enters fewer pages than it should. */
-export const MAX_CHANGE_TEXT = 64 * 1024;
+export const MAX_CHANGE_TEXT = 16 * 1024;
 const MAX_ATTRIBUTES = 64;
 
 /**

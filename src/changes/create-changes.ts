@@ -51,6 +51,7 @@ export function createChanges(options: ChangesOptions) {
   const { onChange, engineLagMs, untilRotation } = settings;
   const log = createChangeLog({ maxBytes: settings.memory });
   const follower = createFeedFollower({ ...options, domain: domain.name, log, engineLagMs });
+  const whenChanged = onChange === 'miss' ? 'changed' : 'outdated';
   let indexPosition = 0;
   let closed = false;
 
@@ -118,18 +119,17 @@ export function createChanges(options: ChangesOptions) {
 
   const verdictOf = (entry: Entry, name: RuledName<SearchRequest>): EntryVerdict => {
     const { feed: mark } = entry;
-    if (mark === undefined) return 'outdated';
+    if (mark === undefined) return whenChanged;
     if (mark.judged !== log.head() && mark.change?.kind !== 'deleted') judgeChanges(entry, name, mark);
     switch (mark.change?.kind) {
       case 'deleted':
         return 'deleted';
       case 'changed':
       case 'entered':
-        return onChange === 'miss' ? 'changed' : 'outdated';
       case 'unknown':
-        return 'outdated';
+        return whenChanged;
       case undefined:
-        return follower.isBlind() && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS ? 'outdated' : 'whole';
+        return follower.isBlind() && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS ? whenChanged : 'whole';
     }
   };
 

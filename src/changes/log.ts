@@ -1,6 +1,6 @@
 import type { Interest, PageChange } from '../cache/entry.ts';
-import { hasText, mayChange, recordsIn, viewOf } from './record.ts';
-import { classKey, isShort } from './words.ts';
+import { hasText, mayChange, type RecordView, recordsIn, viewOf } from './record.ts';
+import { attributeOfWord, classKey, isShort } from './words.ts';
 
 /**
  * The latest changes of one domain, in memory of a fixed size: the last change of each document, and recent records with their
@@ -39,7 +39,8 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
     }
     head += 1;
     const number = head - base;
-    const { fingerprint, deleted, isText, isKnown, words, attributes } = viewOf(record);
+    const view = viewOf(record);
+    const { fingerprint, deleted, isText, isKnown } = view;
     if (isText) seen.texts += 1;
     if (isKnown) seen.known += 1;
     const dropped = tables.documents.set(fingerprint, number * 2 + (deleted ? 1 : 0)) >>> 1;
@@ -47,11 +48,10 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
     knownFrom = Math.max(knownFrom, droppedTo);
     tables.recent[fingerprint & (RECENT_SLOTS - 1)] = number;
     tables.records.keep(number, record, position);
-    for (const word of words) {
-      tables.postings.add(word, number);
-      tables.touched.note(word, number);
+    for (const key of keysOf(view)) {
+      tables.postings.add(key, number);
+      tables.touched.note(key, number);
     }
-    for (const name of attributes) tables.postings.add(name, number);
   };
 
   /** A change after `from` of a document on the page, a deletion before all others. */
@@ -158,22 +158,34 @@ function changeOfAnswer(
     return undefined;
   };
   // Mostly no change since has the word at all.
-  const lastOf = (word: number): number =>
-    isShort(word) ? postings.numberOf(postings.newest(word)) : touched.lastOf(word);
-  // A document has all words, so the changes of the word that was touched longest ago are enough.
-  let rarest: readonly number[] = [];
-  let rarestLast = Number.POSITIVE_INFINITY;
-  for (const keys of interest.words) {
-    let last = 0;
-    for (const key of keys) last = Math.max(last, lastOf(key));
-    if (last < rarestLast) [rarest, rarestLast] = [keys, last];
-    if (last <= from) break;
+  const lastOf = (key: number): number =>
+    isShort(key) ? postings.numberOf(postings.newest(key)) : touched.lastOf(key);
+  /** A document has all words, so the changes of the one that was touched longest ago are enough. */
+  const followRarest = (words: Interest['words'], name?: number): PageChange | undefined => {
+    const keyOf = (word: number): number => (name === undefined ? word : attributeOfWord(name, word));
+    let rarest: readonly number[] = [];
+    let rarestLast = Number.POSITIVE_INFINITY;
+    for (const classes of words) {
+      let last = 0;
+      for (const word of classes) last = Math.max(last, lastOf(keyOf(word)));
+      if (last <= from) return undefined;
+      if (last < rarestLast) [rarest, rarestLast] = [classes, last];
+    }
+    return follow(name === undefined ? rarest : rarest.map(keyOf), true);
+  };
+  const id = [[interest.id]];
+  let found = followRarest(interest.words) ?? followRarest(id);
+  for (const name of interest.attributes) {
+    found ??= followRarest(interest.words, name) ?? followRarest(id, name) ?? follow([name], false);
   }
-  return (
-    (rarestLast > from ? follow(rarest, true) : undefined) ??
-    (lastOf(interest.id) > from ? follow([interest.id], true) : undefined) ??
-    follow(interest.attributes, false)
-  );
+  return found;
+}
+
+/** The keys under which a change is found: its words, or the attributes that changed, each with each word where they are known. */
+function keysOf({ isText, words, attributes }: RecordView): readonly number[] {
+  if (isText) return words;
+  if (words.length === 0) return attributes;
+  return attributes.flatMap((name) => words.map((word) => attributeOfWord(name, word)));
 }
 
 type Tables = ReturnType<typeof createTables>;

@@ -126,7 +126,7 @@ export interface RecordView {
   readonly isKnown: boolean;
   /** Empty: the text is not known. */
   readonly words: readonly WordClass[];
-  /** The attributes that may have changed, where the text is not known. */
+  /** The attributes that may have changed, where no word has. */
   readonly attributes: readonly number[];
 }
 
@@ -156,13 +156,14 @@ function endOf(record: Buffer): number {
 
 export function viewOf(record: Buffer): RecordView {
   const flags = record.readUInt8(8);
+  const isText = (flags & TEXT_KNOWN) !== 0 && (flags & TEXT_CHANGED) !== 0;
   return {
     fingerprint: record.readUInt32LE(4),
     deleted: (flags & DELETED) !== 0,
-    isText: (flags & TEXT_KNOWN) !== 0 && (flags & TEXT_CHANGED) !== 0,
+    isText,
     isKnown: (flags & (DELETED | WAS_KNOWN)) !== 0 || (flags & TEXT_KNOWN) === 0,
     words: (flags & TEXT_KNOWN) === 0 ? [] : wordsIn(record),
-    attributes: (flags & TEXT_KNOWN) === 0 && (flags & DELETED) === 0 ? changedIn(record) : [],
+    attributes: isText || (flags & DELETED) !== 0 ? [] : changedIn(record),
   };
 }
 

@@ -18,6 +18,10 @@ export const classKey = (word: WordClass): number => word >>> 12;
 /** A class of fewer than five letters, which is also that of longer words. */
 export const isShort = (word: WordClass): boolean => (word & 63) === 0;
 
+/** The key of a changed attribute of documents with a word. It is short: its letters are not told apart. */
+export const attributeOfWord = (name: number, word: WordClass): number =>
+  (Math.imul(name ^ classKey(word), 0x9e3779b1) & 0xffff_f000) >>> 0;
+
 /** The classes of a document's text, each once. */
 export function documentClasses(text: string): readonly WordClass[] {
   const classes = new Set<WordClass>();

@@ -155,7 +155,7 @@ const changes = Type.Object(
       },
     ),
     untilRotation: flag(
-      'The engine answers with a change after its next rotation only: until then deleted documents are left out of its pages.',
+      'The engine answers with a change after its next rotation only: until then deleted documents are left out of its pages. `engineLag` is then the time in which its index is made.',
       { default: false },
     ),
     audit: integer('One hit in so many is compared with the engine, while it has permits to spare; 0 turns it off.', {
