@@ -72,7 +72,7 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   ends.defer(stack.stop);
   const { domain, documents, writer, sendChanges } = stack;
   const indexer = createIndexer({ documents, writer, send: sendChanges, seed: 1 });
-  const fleet = await openFleet(stack, { ttl: '1h', changes: { onChange: 'stale' } });
+  const fleet = await openFleet(stack, { ttl: '1h', changes: { onChange: 'miss' } });
   ends.defer(fleet.stop);
   const searches = createSearches({ domain, documents, count: TEXTS, seed: 1 });
   say('asking every search once');
