@@ -118,11 +118,7 @@ function changeOf({ id, before, after }: IndexChange, attributes: readonly Attri
   if (after === undefined) return { ...now, op: 'delete' };
   // The same document again may be the second attempt of a call whose changes did not reach the feed.
   if (before === undefined || isDeepStrictEqual(before, after)) return { ...now, op: 'upsert' };
-  const different = Object.entries(valuesOf(before)).filter(
-    ([name, value]) => !isDeepStrictEqual(value, now.attributes[name]),
-  );
-  const text = textsOf(before) === now.text ? undefined : textsOf(before);
-  return { ...now, op: 'upsert', was: { text, attributes: Object.fromEntries(different) } };
+  return { ...now, op: 'upsert', was: { text: textsOf(before), attributes: valuesOf(before) } };
 }
 
 const textsOf = ({ title, description }: Document): string => `${title} ${description}`;

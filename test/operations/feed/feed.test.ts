@@ -77,7 +77,7 @@ const TENT: Document = {
   attributes: { city: 'Казань', price: 100 },
 };
 
-test('the feed gets of each document what is different, and an empty list where it has no value', async () => {
+test('the feed gets each document as it was and as it is, with an empty list where it has no value', async () => {
   const { send, published } = feedHarness([TENT, { ...TENT, id: '2' }, { ...TENT, id: '3' }]);
   const { attributes, ...texts } = TENT;
   const { taken } = await send(
@@ -90,13 +90,13 @@ test('the feed gets of each document what is different, and an empty list where 
   assert.equal(taken, 5);
   const [text, city] = ['Палатка на двоих', 'Казань'];
   assert.deepEqual(JSON.parse(JSON.stringify(published)), [
-    { id: '1', op: 'upsert', text, attributes: { city, price: 90 }, was: { attributes: { price: 100 } } },
+    { id: '1', op: 'upsert', text, attributes: { city, price: 90 }, was: { text, attributes: { city, price: 100 } } },
     {
       id: '2',
       op: 'upsert',
       text: 'Шатёр на двоих',
       attributes: { city, price: [] },
-      was: { text, attributes: { price: 100 } },
+      was: { text, attributes: { city, price: 100 } },
     },
     { id: '4', op: 'upsert', text, attributes: { city: [], price: [] } },
     { id: '3', op: 'delete', text, attributes: { city, price: 100 } },
