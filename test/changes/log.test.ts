@@ -97,7 +97,7 @@ test('no change of a random catalogue is missed, and few pages are called change
     (JSON.parse(answered) as [string][]).slice(0, 5).map(([id]) => fingerprint(id));
   let [wrong, needless, whole] = [0, 0, 0];
   let pages: { query: string; city: string | undefined; answered: string; from: number }[] = [];
-  for (let step = 0; step < 600; step += 1) {
+  for (let step = 0; step < 400; step += 1) {
     const id = String(Math.floor(random() * 400));
     const before = index.get(id);
     if (before !== undefined && random() < 0.4) {
@@ -126,7 +126,7 @@ test('no change of a random catalogue is missed, and few pages are called change
     pages.push({ query, city, answered: answer(query, city), from: log.head() });
   }
   assert.equal(wrong, 0);
-  assert.ok(whole > 2000, `${whole} judgements of pages that did not change`);
+  assert.ok(whole > 1000, `${whole} judgements of pages that did not change`);
   assert.ok(needless < whole / 20, `${needless} of ${whole} pages were called changed in vain`);
 });
 
