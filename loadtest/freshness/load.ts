@@ -17,8 +17,8 @@ export type Tally = ReturnType<typeof createTally>;
 const PATIENCE_MS = 15_000;
 /** After this time a change must be in force everywhere. */
 export const GRACE_MS = 1000;
-/** One answer in twenty is compared with the engine. */
-export const SAMPLE = 20;
+/** One answer in eight is compared with the engine. */
+export const SAMPLE = 8;
 
 function createTally() {
   return {

@@ -20,6 +20,8 @@ export interface MemoryFigures {
 }
 
 const BATCH = 1000;
+/** Smaller calls at small rates: several a second. */
+const CALLS_PER_SECOND = 5;
 const LOOK_MS = 1000;
 
 /** Changes of prices as fast as the feed takes them up to a rate, without the engine. */
@@ -29,9 +31,10 @@ export async function flood(
 ): Promise<number> {
   const { pick, between } = createRandom(1);
   const startedMs = performance.now();
+  const batch = Math.min(BATCH, Math.ceil(perSecond / CALLS_PER_SECOND));
   let sent = 0;
   while (sent < count && !signal.aborted) {
-    const changes = Array.from({ length: Math.min(BATCH, count - sent) }, (): Change => {
+    const changes = Array.from({ length: Math.min(batch, count - sent) }, (): Change => {
       const { id, title, description, attributes } = pick(documents);
       const was = { attributes: { price: attributes['price'] ?? 0 } };
       const now = { ...attributes, price: between(1, 100_000) };

@@ -24,6 +24,8 @@ const LONG_ROW_SECONDS = 27;
 const [CALM, BUSY] = [100, 1000];
 const FLOOD = { count: 1_000_000, perSecond: 12_000, limitSeconds: 110 } as const;
 const CONTROL_SECONDS = 20;
+/** A million changes in an hour. */
+const HOURLY_RATE = 280;
 
 const NAMES = ['no invalidation', 'feed, stale', 'feed, miss', 'TTL of 1 s', 'TTL of 10 s'] as const;
 type Name = (typeof NAMES)[number];
@@ -47,8 +49,8 @@ export interface ChangesMeasured {
   readonly documents: number;
   readonly rows: readonly ChangesRow[];
   readonly faults: readonly FaultFigure[];
-  /** Without a feed, and with it. */
-  readonly memory: readonly [MemoryFigures, MemoryFigures];
+  /** Without a feed, at a million changes an hour, and a million as fast as they are taken. */
+  readonly memory: readonly [MemoryFigures, MemoryFigures, MemoryFigures];
 }
 
 export const changes = defineExperiment<ChangesMeasured>({
@@ -112,7 +114,8 @@ export const changes = defineExperiment<ChangesMeasured>({
     tableOf({
       title: 'Memory of a replica',
       rows: memory,
-      name: ({ changes: count }) => (count === 0 ? 'without a feed' : 'with many changes'),
+      name: ({ changes: count, seconds }) =>
+        count === 0 ? 'without a feed' : `${Math.round(count / seconds).toLocaleString('en')} changes/s`,
       columns: [
         ['changes', 'count', ({ changes: count }) => count],
         ['time', 'seconds', ({ seconds }) => seconds],
@@ -140,7 +143,7 @@ export const changes = defineExperiment<ChangesMeasured>({
       })),
     }),
   ],
-  claims: ({ rows, faults, memory: [calm, flooded] }) => {
+  claims: ({ rows, faults, memory: [calm, steady, flooded] }) => {
     const feeds = rows.filter(({ name }) => VARIANTS[name].changes !== undefined);
     const sales = feeds.reduce((sum, row) => sum + row.sales, 0);
     const [miss, stale, bare] = [
@@ -172,14 +175,8 @@ export const changes = defineExperiment<ChangesMeasured>({
         atMost: 1000,
       },
       {
-        text: 'engine queries, miss ÷ a TTL of 1 s, 1,000 changes/s; not seen when the TTL gives more right answers',
-        figure: queriesBeside(miss, rowOf(rows, 'TTL of 1 s', BUSY)),
-        unit: 'times',
-        atMost: 0.5,
-      },
-      {
-        text: 'the same, 100 changes/s',
-        figure: queriesBeside(calmMiss, rowOf(rows, 'TTL of 1 s', CALM)),
+        text: 'engine queries, miss ÷ a TTL alone with as many right answers, the larger of both rates',
+        figure: miss && Math.max(...[miss, calmMiss ?? miss].map((row) => queriesBeside(row, rows))),
         unit: 'times',
         atMost: 0.5,
       },
@@ -209,8 +206,8 @@ export const changes = defineExperiment<ChangesMeasured>({
         atMost: 1.1,
       },
       {
-        text: 'longest GC pause ÷ without a feed',
-        figure: flooded.longestGcMs / calm.longestGcMs,
+        text: 'longest GC pause at a million changes an hour ÷ without a feed',
+        figure: steady.longestGcMs / calm.longestGcMs,
         unit: 'times',
         atMost: 1.5,
       },
@@ -265,10 +262,18 @@ function queriesPerAnswer({ engineQueries, answers }: ChangesRow): number {
   return engineQueries / answers;
 }
 
-/** Engine queries with the feed ÷ with the TTL, where the feed gives as many right answers at least. */
-export function queriesBeside(feed: ChangesRow | undefined, ttl: ChangesRow | undefined): number | undefined {
-  if (feed === undefined || ttl === undefined || rightShare(feed) < rightShare(ttl)) return undefined;
-  return queriesPerAnswer(feed) / queriesPerAnswer(ttl);
+/** As many: within a hundredth. */
+const AS_MANY = 0.01;
+
+/**
+ * Engine queries with the feed ÷ with the cheapest TTL that gives as many right answers at that rate; where none does, every
+ * answer needs its query.
+ */
+export function queriesBeside(feed: ChangesRow, rows: readonly ChangesRow[]): number {
+  const ttls = rows.filter(
+    (row) => row.name.startsWith('TTL') && row.rate === feed.rate && rightShare(row) >= rightShare(feed) - AS_MANY,
+  );
+  return queriesPerAnswer(feed) / Math.min(1, ...ttls.map(queriesPerAnswer));
 }
 
 /** A fleet for each variant: the calm row, the busy one, and what only this variant can show. */
@@ -295,20 +300,22 @@ async function measure(lab: Lab): Promise<ChangesMeasured> {
       lab.say(`${percentText(rightShare(row))} right, ${percentText(hitRatio(row))} hits`);
       rows.push(row);
     }
-    if (name === 'no invalidation') memory.push(await measureFlood(lab, parts, 0));
+    if (name === 'no invalidation') memory.push(await measureFlood(lab, parts, 0, HOURLY_RATE));
     if (name === 'feed, stale') {
       // The memory of the first replica is measured then: it is not started again.
       for (const [at, fault] of [stopped, killed, cutOff].entries()) {
         lab.say('a replica in trouble');
         faults.push(await fault(parts, at));
       }
-      memory.push(await measureFlood(lab, parts, isShort ? FLOOD.count / 50 : FLOOD.count));
+      memory.push(await measureFlood(lab, parts, HOURLY_RATE * lab.seconds(CONTROL_SECONDS), HOURLY_RATE));
+      memory.push(await measureFlood(lab, parts, isShort ? FLOOD.count / 50 : FLOOD.count, FLOOD.perSecond));
     }
     await fleet.stop();
   }
-  const [without, flooded] = memory;
-  if (without === undefined || flooded === undefined) throw new Error('memory was not measured');
-  return { documents: count, rows, faults, memory: [without, flooded] };
+  const [without, steady, flooded] = memory;
+  if (without === undefined || steady === undefined || flooded === undefined)
+    throw new Error('memory was not measured');
+  return { documents: count, rows, faults, memory: [without, steady, flooded] };
 }
 
 const ROWS = [
@@ -317,10 +324,10 @@ const ROWS = [
 ] as const;
 
 /** @param count of changes; 0: the same searches without any */
-function measureFlood(lab: Lab, parts: FaultParts, count: number): Promise<MemoryFigures> {
+function measureFlood(lab: Lab, parts: FaultParts, count: number, perSecond: number): Promise<MemoryFigures> {
   lab.say(`memory of a replica during ${count.toLocaleString('en')} changes`);
   const work = async (signal: AbortSignal): Promise<number> => {
-    if (count > 0) return flood(parts.stack, { count, perSecond: FLOOD.perSecond, signal });
+    if (count > 0) return flood(parts.stack, { count, perSecond, signal });
     await sleep(lab.seconds(CONTROL_SECONDS) * 1000);
     return 0;
   };

@@ -49,11 +49,11 @@ function measured(own: Partial<Record<'miss' | 'ttl' | 'bare', Partial<ChangesRo
     documents: 100_000,
     rows: [
       row({ name: 'feed, miss', rate: 1000, ...own.miss }),
-      row({ name: 'TTL of 1 s', rate: 1000, engineQueries: 500, wrong: 4, ...own.ttl }),
+      row({ name: 'TTL of 1 s', rate: 1000, engineQueries: 500, wrong: 1, ...own.ttl }),
       row({ name: 'no invalidation', rate: 1000, ...own.bare }),
     ],
     faults: [{ name: 'killed', sold: 100, shownAfter: 0, shownMeanwhile: undefined }],
-    memory: [MEMORY, { ...MEMORY, changes: 1_000_000 }],
+    memory: [MEMORY, { ...MEMORY, changes: 5600 }, { ...MEMORY, changes: 1_000_000 }],
   };
 }
 
@@ -78,13 +78,13 @@ test('two wrong answers of two hundred are too many, and one is not', () => {
   assert.deepEqual(claimOf(changes.findingOf(measured({ miss: { wrong: 1 } })), /^right answers/), [0.995, true]);
 });
 
-test('a TTL with more right answers is not compared', () => {
-  const [feed, ttl] = [
-    row({ name: 'feed, miss', rate: 100, wrong: 5 }),
-    row({ name: 'TTL of 1 s', rate: 100, wrong: 4 }),
-  ];
-  assert.equal(queriesBeside(feed, ttl), undefined);
-  assert.equal(queriesBeside(ttl, feed), 1);
+test('engine queries are compared with the cheapest TTL of as many right answers, else with a query for each answer', () => {
+  const feed = row({ name: 'feed, miss', rate: 100 });
+  const short = row({ name: 'TTL of 1 s', rate: 100, engineQueries: 800, wrong: 1 });
+  const long = row({ name: 'TTL of 10 s', rate: 100, engineQueries: 400, wrong: 3 });
+  assert.equal(queriesBeside(feed, [feed, short, long]), 0.25);
+  assert.equal(queriesBeside(feed, [feed, { ...short, rate: 1000 }, long]), 0.2);
+  assert.equal(queriesBeside(feed, [feed, short, { ...long, wrong: 0 }]), 0.5);
 });
 
 test('the age of a wrong page is that of the slowest hundredth', () => {
