@@ -121,16 +121,13 @@ export function createChanges(options: ChangesOptions) {
     const { feed: mark } = entry;
     if (mark === undefined) return whenChanged;
     if (mark.judged !== log.head() && mark.change?.kind !== 'deleted') judgeChanges(entry, name, mark);
-    switch (mark.change?.kind) {
-      case 'deleted':
-        return 'deleted';
-      case 'changed':
-      case 'entered':
-      case 'unknown':
-        return whenChanged;
-      case undefined:
-        return follower.isBlind() && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS ? whenChanged : 'whole';
+    if (mark.change?.kind === 'deleted') return 'deleted';
+    const blind = follower.blindness();
+    if (blind !== undefined && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS) {
+      // A process that was stopped reads the stream in a moment: until then the page may show what was deleted.
+      return blind === 'stopped' ? 'changed' : whenChanged;
     }
+    return mark.change === undefined ? 'whole' : whenChanged;
   };
 
   /** Whether the engine may still answer with a document that was deleted. */

@@ -22,6 +22,9 @@ const QUIET_MS = 30_000;
 const DEADLINE_MS = 500;
 /** After this time without a whole read the process does not know what has changed. */
 const BLIND_AFTER_MS = 1000;
+/** Such a process was stopped, unless several reads have failed: one may have failed because of that. A busy one is not as late. */
+const STOPPED_MS = 5000;
+const AWAY_AFTER = 3;
 const MAX_PENDING_BYTES = 16 * 2 ** 20;
 
 /**
@@ -46,7 +49,8 @@ export function createFeedFollower(options: FollowerOptions) {
   let heardAtMs = clock.monotonicMs();
   let changedAtMs: number | undefined;
   let hasSynced = false;
-  let isAway = false;
+  /** Reads that failed since the last one that did not. */
+  let failed = 0;
   let [changes, gaps, lagMs] = [0, 0, 0];
   /** A gap since the last whole read: pages of other processes that are older than its end may have higher positions. */
   let hasGap = false;
@@ -114,12 +118,12 @@ export function createFeedFollower(options: FollowerOptions) {
       const found = await stream.read(domain, place?.id, DEADLINE_MS);
       if (closed) return false;
       if (found.kind === 'fault') {
-        if (!isAway) observe({ kind: 'changes-away', domain, fault: found.fault });
-        isAway = true;
+        if (failed === 0) observe({ kind: 'changes-away', domain, fault: found.fault });
+        failed += 1;
         return false;
       }
-      if (isAway) observe({ kind: 'changes-back', domain });
-      isAway = false;
+      if (failed > 0) observe({ kind: 'changes-back', domain });
+      failed = 0;
       const { last, batches, nowMs } = found;
       if (last === undefined) {
         // The first process begins the stream: pages that are older than it have no history.
@@ -205,8 +209,12 @@ export function createFeedFollower(options: FollowerOptions) {
     /** The place in the source up to which its entries are in the stream. */
     source: () => source,
     readTo: () => readTo,
-    /** This process does not know what has changed lately. */
-    isBlind: () => clock.monotonicMs() - heardAtMs > BLIND_AFTER_MS,
+    /** Present while this process does not know what has changed lately: the stream is away, or the process itself was stopped. */
+    blindness: (): 'away' | 'stopped' | undefined => {
+      const silentMs = clock.monotonicMs() - heardAtMs;
+      if (silentMs <= BLIND_AFTER_MS) return undefined;
+      return silentMs > STOPPED_MS && failed < AWAY_AFTER ? 'stopped' : 'away';
+    },
     lose,
     status: (): FeedStatus => ({
       following: hasSynced && clock.monotonicMs() - heardAtMs <= BLIND_AFTER_MS,

@@ -163,6 +163,18 @@ test('while the stream is away, pages older than five seconds are stale, and del
   assert.equal(judge(old), 'whole');
 });
 
+test('a process that was stopped computes older pages again until it has read the stream', async (t) => {
+  const { time, start } = harness(t);
+  const { page, judge, changes } = start();
+  await time.pass(500);
+  const old = page('1');
+  time.advance(10_000);
+  assert.deepEqual([judge(old), judge(page('2'))], ['changed', 'whole']);
+  await time.pass(500);
+  assert.equal(judge(old), 'whole');
+  assert.equal(changes.status().following, true);
+});
+
 test('within the lag of the engine deleted documents are hidden, and a page is judged again after it', async (t) => {
   const { time, start } = harness(t);
   const { page, judge, publish, rules } = start({ engineLagMs: 2000 });

@@ -200,13 +200,13 @@ test('a stream that does not answer is told once, and after a second the process
   await time.pass(500);
   stream.fail('store-down');
   await time.pass(600);
-  assert.equal(follower.isBlind(), false);
+  assert.equal(follower.blindness(), undefined);
   await time.pass(1000);
-  assert.deepEqual([follower.isBlind(), follower.status().following], [true, false]);
+  assert.deepEqual([follower.blindness(), follower.status().following], ['away', false]);
   assert.equal(await follower.poll(), false);
   stream.fail();
   await time.pass(400);
-  assert.deepEqual([follower.isBlind(), follower.status().following], [false, true]);
+  assert.deepEqual([follower.blindness(), follower.status().following], [undefined, true]);
   assert.deepEqual(onlyKinds(events), ['changes-away', 'changes-back']);
 });
 
@@ -215,9 +215,9 @@ test('a process that has never read its stream is blind too', async (t) => {
   stream.fail('store-down');
   const { follower } = start();
   await time.pass(900);
-  assert.equal(follower.isBlind(), false);
+  assert.equal(follower.blindness(), undefined);
   await time.pass(300);
-  assert.deepEqual([follower.isBlind(), follower.hasSynced()], [true, false]);
+  assert.deepEqual([follower.blindness(), follower.hasSynced()], ['away', false]);
 });
 
 test('a stream without changes for half a minute is read three times more rarely', async (t) => {
