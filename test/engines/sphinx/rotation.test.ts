@@ -9,7 +9,7 @@ import { createRotationWatch } from '../../../src/engines/sphinx/rotation.ts';
 import { writeSphinxSource } from '../../../src/engines/sphinx/source.ts';
 import { SearchError } from '../../../src/resilience/search-error.ts';
 import type { Document, SearchDomain } from '../../../src/search/domain.ts';
-import { LIMIT_MS } from '../../until.ts';
+import { LIMIT_MS, until } from '../../until.ts';
 import { eachServer, engineDefaults, temporaryDirectory } from './harness.ts';
 
 const DOMAIN: SearchDomain = {
@@ -67,7 +67,8 @@ eachServer((name, server) => {
       port,
       /** Rotations that `goods`, `others` and `both` have seen, after one more probe of each. */
       seen: async (): Promise<readonly number[]> => {
-        for (const { engine } of engines) await engine.probe(AbortSignal.timeout(LIMIT_MS));
+        // A server that has just started may not greet in time.
+        for (const { engine } of engines) await until('a probe', () => engine.probe(AbortSignal.timeout(LIMIT_MS)));
         return engines.map(({ seen }) => seen.rotations);
       },
       rotate: async (documents: readonly Document[]): Promise<void> => {

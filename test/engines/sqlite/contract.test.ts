@@ -5,7 +5,9 @@ import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN, engineContract } from '../../contract/engine.ts';
 
-engineContract('the sqlite engine', async () => {
+engineContract('the sqlite engine', openEngine, { takesDocuments: true });
+
+async function openEngine() {
   const directory = await mkdtemp(join(tmpdir(), 'serpcache-sqlite-'));
   const file = join(directory, 'contract.sqlite');
   await buildIndex({ file, domain: CONTRACT_DOMAIN, documents: CONTRACT_DOCUMENTS, builtAtMs: 0 });
@@ -17,4 +19,4 @@ engineContract('the sqlite engine', async () => {
       await rm(directory, { recursive: true });
     },
   };
-});
+}
