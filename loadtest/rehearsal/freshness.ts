@@ -79,7 +79,11 @@ async function rehearse(words: ParsedArguments): Promise<number> {
   await warm(fleet, searches);
   const ending = new AbortController();
   const load = startLoad({
-    ...{ targets: fleet.targets, searches, engine: stack.engine, indexer, perSecond },
+    targets: fleet.targets,
+    searches,
+    engine: stack.engine,
+    indexer,
+    perSecond,
     seconds: LIMIT_SECONDS,
     signal: ending.signal,
   });

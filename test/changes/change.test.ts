@@ -25,7 +25,9 @@ test('a change has an id alone, or all of its members, as a line of JSON and as 
 test('an id may be a whole number, and null is no value', () => {
   assert.deepEqual(parsed({ id: 42, text: null, attributes: null, was: null }), { id: '42', op: 'upsert' });
   assert.deepEqual(parsed({ id: '1', attributes: { city: null, colours: [] }, was: {} }), {
-    ...{ id: '1', op: 'upsert', was: {} },
+    id: '1',
+    op: 'upsert',
+    was: {},
     attributes: { city: [], colours: [] },
   });
 });

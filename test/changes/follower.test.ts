@@ -18,7 +18,13 @@ function harness(t: TestContext, over: Partial<FollowerOptions> = {}) {
     const events: ChangeEvent[] = [];
     const log = createChangeLog({ maxBytes: 2 ** 20 });
     const follower = createFeedFollower({
-      ...{ domain: 'goods', stream, shared: true, log, engineLagMs: 0, clock: time, random: () => 0.5 },
+      domain: 'goods',
+      stream,
+      shared: true,
+      log,
+      engineLagMs: 0,
+      clock: time,
+      random: () => 0.5,
       observe: (event) => events.push(event),
       ...over,
       ...own,

@@ -45,7 +45,11 @@ export function harness(t: TestContext) {
   const start = (settings: Partial<ChangesOptions['settings']> = {}, over: Partial<ChangesOptions> = {}) => {
     const events: ChangeEvent[] = [];
     const changes = createChanges({
-      ...{ domain: DOMAIN, stream, shared: true, clock: time, random: () => 0.5 },
+      domain: DOMAIN,
+      stream,
+      shared: true,
+      clock: time,
+      random: () => 0.5,
       settings: { ...SETTINGS, ...settings },
       observe: (event) => events.push(event),
       ...over,
@@ -53,7 +57,9 @@ export function harness(t: TestContext) {
     t.after(changes.close);
     const rules = changes.rules(unflushed);
     return {
-      ...{ changes, events, rules },
+      changes,
+      events,
+      rules,
       /** A page that is computed now by this process, with these documents. */
       page: (...resultIds: string[]): Entry => entryOf(time, { resultIds, feed: rules.birth?.() }),
       judge: (entry: Entry, search: typeof SEARCH = SEARCH) => rules.judge(entry, search),

@@ -22,6 +22,15 @@ const ONE_PROCESS: EnginesPorts = { fleetShare: (total) => Math.floor(total), fo
 const settingsOf = (engine: EngineSettings) => ({ name: DOMAIN.name, engine, patienceMs: 2000 }) as const;
 
 const LIMITS = { deadlineMs: 1000, hardDeadlineMs: 1000, maxConcurrent: 20, maxQueued: 20, limit: 'fixed' } as const;
+const SPHINX = {
+  kind: 'sphinx',
+  index: 'goods',
+  ranker: 'bm25',
+  connectTimeoutMs: 1000,
+  maxMatches: 1000,
+  snippetLength: 200,
+  ...LIMITS,
+} as const;
 
 /** An engine that answers its probe, behind a breaker that failing calls have opened. */
 async function outage(t: TestContext, forcedOpen: EnginesPorts['forcedOpen'] = () => false): Promise<Outage> {
@@ -84,14 +93,8 @@ test("a drill's simulated outage continues when the breaker closes", async (t) =
 test('an endpoint that comes back beside another one that stayed up begins no slow start', async (t) => {
   const unreachable = { host: '127.0.0.1', port: 9 };
   const engine = {
-    kind: 'sphinx',
+    ...SPHINX,
     endpoints: [unreachable, unreachable],
-    index: 'goods',
-    ranker: 'bm25',
-    connectTimeoutMs: 1000,
-    maxMatches: 1000,
-    snippetLength: 200,
-    ...LIMITS,
   } as const;
   const { guard, health, close } = await createEngines(settingsOf(engine), DOMAIN, ONE_PROCESS, {
     clock: systemClock,
@@ -136,14 +139,8 @@ test('a probe that sees another index at an endpoint tells the owner of the engi
   t.after(searchd.stop);
   const { host, port } = searchd;
   const engine = {
-    kind: 'sphinx',
+    ...SPHINX,
     endpoints: [{ host, port }],
-    index: 'goods',
-    ranker: 'bm25',
-    connectTimeoutMs: 1000,
-    maxMatches: 1000,
-    snippetLength: 200,
-    ...LIMITS,
   } as const;
   let replaced = 0;
   const onReplaced = (): void => {

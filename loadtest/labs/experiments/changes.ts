@@ -253,7 +253,7 @@ function hitRatio({ outcomes, answers }: ChangesRow): number {
   return ((outcomes.get('hit-l1') ?? 0) + (outcomes.get('hit-l2') ?? 0)) / answers;
 }
 
-/** Answers for which nobody waited for the engine. */
+/** The share of the answers that came without waiting for the engine. */
 function cachedShare(row: ChangesRow): number {
   return hitRatio(row) + (row.outcomes.get('stale') ?? 0) / row.answers;
 }

@@ -134,8 +134,9 @@ return 1`;
 const MAX_READ_BYTES = 2 ** 20;
 
 /**
- * ARGV: an id, maximum of entries → the time in ms, the newest entry without its batch or nil, the entries after the id. A stream whose
- * newest entry is none of ours is absent. A batch that is too large is none, and a gap for its reader.
+ * ARGV: an id, maximum of entries → the time in ms, the newest entry without its batch or nil, the entries after the id. A stream counts
+ * as absent when another program has written its newest entry. A batch above MAX_BATCH_BYTES is replaced by bytes that are no
+ * records: its reader finds a gap.
  */
 const READ = `${HELPERS}
 local time = redis.call('TIME')

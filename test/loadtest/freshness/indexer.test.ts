@@ -7,7 +7,9 @@ import type { Document } from '../../../src/search/domain.ts';
 const DOCUMENTS = Array.from(
   { length: 500 },
   (_, at): Document => ({
-    ...{ id: String(at + 1), title: `велосипед ${at}`, description: 'складной' },
+    id: String(at + 1),
+    title: `велосипед ${at}`,
+    description: 'складной',
     attributes: { city: 'Омск', price: 100 + at },
   }),
 );

@@ -12,7 +12,10 @@ const seen = ({ prices, total = Object.keys(prices).length, cities = {} }: Page)
   seenOf({
     total,
     results: Object.entries(prices).map(([id, price]) => ({
-      ...{ id, title: '', snippet: '', score: 1 },
+      id,
+      title: '',
+      snippet: '',
+      score: 1,
       attributes: { city: 'Омск', price },
     })),
     facets: { city: Object.entries(cities).map(([value, count]) => ({ value, count })) },
