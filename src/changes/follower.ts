@@ -15,7 +15,8 @@ export interface FollowerOptions extends Pick<Runtime<ChangeEvent>, 'clock' | 'r
   readonly engineLagMs: number;
 }
 
-/** While changes come, and after `QUIET_MS` without any. */
+/** After a read with changes, after one without, and after `QUIET_MS` without any. */
+const BUSY_INTERVAL_MS = 40;
 const INTERVAL_MS = 100;
 const QUIET_INTERVAL_MS = 300;
 const QUIET_MS = 30_000;
@@ -192,11 +193,14 @@ export function createFeedFollower(options: FollowerOptions) {
       DEADLINE_MS,
     );
 
+  const intervalAfter = (sentAtMs: number): number => {
+    if (changedAtMs === undefined || sentAtMs - changedAtMs > QUIET_MS) return QUIET_INTERVAL_MS;
+    return changedAtMs >= sentAtMs ? BUSY_INTERVAL_MS : INTERVAL_MS;
+  };
   const pollForever = (): void => {
+    const sentAtMs = clock.monotonicMs();
     void poll().then(() => {
-      if (closed) return;
-      const isQuiet = changedAtMs === undefined || clock.monotonicMs() - changedAtMs > QUIET_MS;
-      timer = setTimeout(pollForever, (isQuiet ? QUIET_INTERVAL_MS : INTERVAL_MS) * (0.9 + 0.2 * random())).unref();
+      if (!closed) timer = setTimeout(pollForever, intervalAfter(sentAtMs) * (0.9 + 0.2 * random())).unref();
     });
   };
   pollForever();

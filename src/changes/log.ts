@@ -1,6 +1,6 @@
 import type { Interest, PageChange } from '../cache/entry.ts';
-import { hasText, mayChange, type RecordView, recordsIn, viewOf } from './record.ts';
-import { attributeOfWord, classKey, isShort } from './words.ts';
+import { mayChange, type RecordView, recordsIn, viewOf } from './record.ts';
+import { isShort, ownKey, prefixKey, startKey } from './words.ts';
 
 /**
  * The latest changes of one domain, in memory of a fixed size: the last change of each document, and recent records with their
@@ -13,9 +13,9 @@ const UNKNOWN: PageChange = { kind: 'unknown' };
 
 /** Numbers are kept in 31 bits, beside the bit of a deletion. After as many changes the tables begin anew. */
 const MAX_NUMBER = 2 ** 31 - 2;
-/** Postings that one judgement follows. A page for which more are needed counts as changed. */
-const MAX_STEPS = 2000;
-const RECENT_SLOTS = 1 << 16;
+/** Records that one judgement reads. A page for which more are needed counts as changed. */
+const MAX_READ = 2000;
+const RECENT_SLOTS = 1 << 14;
 
 /** @param maxBytes of all tables; they are made with the first change @param maxNumber for tests */
 export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes: number; maxNumber?: number }) {
@@ -48,10 +48,8 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
     knownFrom = Math.max(knownFrom, droppedTo);
     tables.recent[fingerprint & (RECENT_SLOTS - 1)] = number;
     tables.records.keep(number, record, position);
-    for (const key of keysOf(view)) {
-      tables.postings.add(key, number);
-      tables.touched.note(key, number);
-    }
+    tables.recentWords.add(number, view);
+    tables.touched.note(number, view);
   };
 
   /** A change after `from` of a document on the page, a deletion before all others. */
@@ -83,7 +81,7 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
     // NaN too: a position that no process has written.
     if (!(from >= knownFrom)) return changeOnPage(tables, fingerprints, 0) ?? UNKNOWN;
     const own = Math.max(0, from - base);
-    return changeOnPage(tables, fingerprints, own) ?? (interest && changeOfAnswer(tables, interest, own));
+    return changeOnPage(tables, fingerprints, own) ?? (interest && changeOfAnswer(tables, interest, own, head - base));
   };
 
   return {
@@ -126,7 +124,7 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
     seen: () => ({ ...seen }),
     /** The position of the oldest change that is known with all after it; undefined: none was dropped. */
     coversFrom: (): number | undefined => {
-      const kept = tables === undefined ? 1 : Math.max(tables.records.oldest(head - base), tables.postings.oldest());
+      const kept = tables === undefined ? 1 : Math.max(tables.records.oldest(head - base), tables.recentWords.oldest());
       const dropped = kept > 1 ? Math.max(droppedTo, base + kept - 1) : droppedTo;
       return dropped > 0 ? positions.of(dropped + 1) : undefined;
     },
@@ -135,74 +133,51 @@ export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes
   };
 }
 
-/** A change after `from` by which a document may have entered or left the answer. */
+/** A change after `from`, up to `newest`, by which a document may have entered or left the answer. */
 function changeOfAnswer(
-  { postings, records, touched }: Tables,
+  { touched, recentWords, records }: Tables,
   interest: Interest,
   from: number,
+  newest: number,
 ): PageChange | undefined {
-  let steps = 0;
-  const follow = (keys: readonly number[], isByWords: boolean): PageChange | undefined => {
-    for (const key of keys) {
-      for (let posting = postings.newest(key); ; posting = postings.before(posting)) {
-        const number = postings.numberOf(posting);
-        if (number <= from) break;
-        const record = records.get(number);
-        steps += 1;
-        if (steps > MAX_STEPS || !postings.isKept(posting) || record === undefined) return UNKNOWN;
-        if (hasText(record) !== isByWords || !mayChange(record, interest)) continue;
-        const position = records.position(number);
-        return { kind: 'entered', fingerprint: record.readUInt32LE(4), position };
-      }
+  // Mostly no change since has all words.
+  if (!touched.isTouched(interest, from)) return undefined;
+  if (from + 1 < recentWords.oldest()) return UNKNOWN;
+  const first = from + 1;
+  let read = 0;
+  for (let row = rowOf(first); row <= rowOf(newest); row += 1) {
+    let bits = recentWords.find(row, interest);
+    if (row === rowOf(first)) bits &= -1 << (first % ROW_CHANGES);
+    for (; bits !== 0; bits &= bits - 1) {
+      const number = row * ROW_CHANGES + 31 - Math.clz32(bits & -bits);
+      const record = records.get(number);
+      read += 1;
+      if (read > MAX_READ || record === undefined) return UNKNOWN;
+      if (!mayChange(record, interest)) continue;
+      return { kind: 'entered', fingerprint: record.readUInt32LE(4), position: records.position(number) };
     }
-    return undefined;
-  };
-  // Mostly no change since has the word at all.
-  const lastOf = (key: number): number =>
-    isShort(key) ? postings.numberOf(postings.newest(key)) : touched.lastOf(key);
-  /** A document has all words, so the changes of the one that was touched longest ago are enough. */
-  const followRarest = (words: Interest['words'], name?: number): PageChange | undefined => {
-    const keyOf = (word: number): number => (name === undefined ? word : attributeOfWord(name, word));
-    let rarest: readonly number[] = [];
-    let rarestLast = Number.POSITIVE_INFINITY;
-    for (const classes of words) {
-      let last = 0;
-      for (const word of classes) last = Math.max(last, lastOf(keyOf(word)));
-      if (last <= from) return undefined;
-      if (last < rarestLast) [rarest, rarestLast] = [classes, last];
-    }
-    return follow(name === undefined ? rarest : rarest.map(keyOf), true);
-  };
-  const id = [[interest.id]];
-  let found = followRarest(interest.words) ?? followRarest(id);
-  for (const name of interest.attributes) {
-    found ??= followRarest(interest.words, name) ?? followRarest(id, name) ?? follow([name], false);
   }
-  return found;
-}
-
-/** The keys under which a change is found: its words, or the attributes that changed, each with each word where they are known. */
-function keysOf({ isText, words, attributes }: RecordView): readonly number[] {
-  if (isText) return words;
-  if (words.length === 0) return attributes;
-  return attributes.flatMap((name) => words.map((word) => attributeOfWord(name, word)));
+  return undefined;
 }
 
 type Tables = ReturnType<typeof createTables>;
 
-/** The shares of 16: documents 8¼, postings 3 with the heads, records 4, the last changes of words ½. */
+/** The shares of 16: documents 8, the last changes of words 1, the words of recent changes 3, their records 3½. */
 function createTables(maxBytes: number) {
   const part = maxBytes / 16;
   return {
     documents: createLastChanges(floorToPower(part / 2)),
+    /** The last change of the documents of a slot: small, so that it stays in the cache of a core. */
     recent: new Uint32Array(RECENT_SLOTS),
-    postings: createPostings(floorToPower(part / 4), floorToPower(part / 8)),
-    records: createRecords(Math.floor(3.3 * part), floorToPower(part / 32)),
-    touched: createTouched(floorToPower(part / 8)),
+    touched: createTouched(floorToPower(part / 4)),
+    recentWords: createRecentWords(3 * part),
+    records: createRecords(Math.floor(2.8 * part), floorToPower(part / 32)),
   };
 }
 
 const floorToPower = (n: number): number => 2 ** Math.floor(Math.log2(Math.max(n, 16)));
+
+const slotOf = (key: number, shift: number): number => Math.imul(key, 0x9e3779b1) >>> shift;
 
 /** The last change of each document, in two halves: when the newer one is full, the older one is emptied and takes its place. */
 function createLastChanges(slots: number) {
@@ -212,7 +187,7 @@ function createLastChanges(slots: number) {
   let [newer, older] = [half(), half()];
   /** The place of a key, or of the free slot where it would be. 0 marks a free slot, so the key 0 is kept as 1. */
   const placeOf = ({ keys }: typeof newer, key: number): number => {
-    let at = Math.imul(key, 0x9e3779b1) >>> shift;
+    let at = slotOf(key, shift);
     while (keys[at] !== 0 && keys[at] !== key) at = (at + 1) & (slots - 1);
     return at;
   };
@@ -246,51 +221,105 @@ function createLastChanges(slots: number) {
   };
 }
 
-/** For each word or attribute the numbers of the changes that have it, in a ring. A posting is a place in the ring; 0: none. */
-function createPostings(size: number, keys: number) {
-  const numbers = new Uint32Array(size);
-  const distances = new Uint32Array(size);
-  const heads = new Float64Array(keys);
-  let count = 0;
-  const slotOf = (key: number): number => classKey(key) & (keys - 1);
-  const isKept = (posting: number): boolean => posting > count - size;
-  return {
-    add: (key: number, number: number): void => {
-      const slot = slotOf(key);
-      const head = heads[slot] ?? 0;
-      // Two words of one change in one slot need one posting.
-      if (head > 0 && isKept(head) && numbers[head & (size - 1)] === number) return;
-      count += 1;
-      numbers[count & (size - 1)] = number;
-      distances[count & (size - 1)] = Math.min(count - head, 0xffff_ffff);
-      heads[slot] = count;
-    },
-    newest: (key: number): number => heads[slotOf(key)] ?? 0,
-    before: (posting: number): number => Math.max(0, posting - (distances[posting & (size - 1)] ?? 0)),
-    isKept,
-    /** The number of the oldest change all of whose postings may be kept. */
-    oldest: (): number => (count < size ? 1 : 1 + (numbers[(count + 1) & (size - 1)] ?? 0)),
-    /** The change of a posting; of one that is overwritten, the oldest that is kept, which is newer. */
-    numberOf: (posting: number): number =>
-      posting === 0 ? 0 : (numbers[(isKept(posting) ? posting : count - size + 1) & (size - 1)] ?? 0),
-  };
-}
-
-/**
- * The last change of each word, or a later one of another word in its slot. Postings have three letters of a word, this table five:
- * a judgement that follows no posting takes half of the time.
- */
+/** The last change of each word, or a later one of another word in its slot. */
 function createTouched(slots: number) {
   const numbers = new Uint32Array(slots);
   const shift = 32 - Math.log2(slots);
-  const slotOf = (word: number): number => Math.imul(word, 0x9e3779b1) >>> shift;
-  const startOf = (word: number): number => classKey(word) << 12;
+  const noted = (key: number, number: number): void => {
+    numbers[slotOf(key, shift)] = number;
+  };
+  const isAfter = (key: number, from: number): boolean => (numbers[slotOf(key, shift)] ?? 0) > from;
+  const isAnyAfter = (classes: readonly number[], from: number, name: number): boolean => {
+    for (let at = 0; at < classes.length; at += 1) {
+      const word = classes[at] ?? 0;
+      const [own, start] = isShort(word) ? [prefixKey(word), prefixKey(word)] : [word, startKey(word)];
+      if (isAfter(own ^ name, from) || isAfter(start ^ name, from)) return true;
+    }
+    return false;
+  };
+  /** @param name of an attribute that changed; 0: the text did */
+  const isTouchedBy = ({ words, id }: Interest, from: number, name: number): boolean => {
+    let at = 0;
+    while (at < words.length && isAnyAfter(words[at] ?? [], from, name)) at += 1;
+    return at === words.length || isAfter(ownKey(id) ^ name, from);
+  };
   return {
-    note: (word: number, number: number): void => {
-      numbers[slotOf(isShort(word) ? startOf(word) : word)] = number;
+    note: (number: number, { isText, words, attributes }: RecordView): void => {
+      const names = isText ? [0] : attributes;
+      for (const name of names) {
+        if (words.length === 0) noted(name, number);
+        for (const word of words) {
+          noted(ownKey(word) ^ name, number);
+          noted(prefixKey(word) ^ name, number);
+        }
+      }
     },
-    /** @param word not a short one: the documents' short words may be longer ones of a search */
-    lastOf: (word: number): number => Math.max(numbers[slotOf(word)] ?? 0, numbers[slotOf(startOf(word))] ?? 0),
+    /** Whether changes after `from` have every word of a search, or one of its attributes and perhaps the words. */
+    isTouched: (interest: Interest, from: number): boolean =>
+      isTouchedBy(interest, from, 0) ||
+      interest.attributes.some((name) => isAfter(name, from) || isTouchedBy(interest, from, name)),
+  };
+}
+
+/** Changes of a row, a bit each. */
+const ROW_CHANGES = 32;
+const rowOf = (number: number): number => Math.floor(number / ROW_CHANGES);
+const [ROW_SLOTS, ROW_SHIFT] = [2048, 21];
+/** Two cells of a row beside its slots: changes whose words may be new, and changes whose words are not known. */
+const [TEXTS, WORDLESS, ROW_CELLS] = [ROW_SLOTS, ROW_SLOTS + 1, ROW_SLOTS + 2];
+
+/**
+ * The words and attributes of the newest changes. A cell has a bit for each of 32 changes: whether it has a word of the slot. The
+ * changes that have all words of a search are the bits that its cells have in common.
+ */
+function createRecentWords(bytes: number) {
+  const rows = Math.max(2, Math.floor(bytes / ROW_CELLS / 4));
+  const cells = new Int32Array(rows * ROW_CELLS);
+  /** The newest row. */
+  let begun = 0;
+  const startOf = (row: number): number => (row % rows) * ROW_CELLS;
+  const cell = (start: number, key: number): number => cells[start + slotOf(key, ROW_SHIFT)] ?? 0;
+  /** The changes that have one of the classes: its first letters, and all letters that both have. */
+  const anyOf = (start: number, classes: readonly number[]): number => {
+    let bits = 0;
+    for (let at = 0; at < classes.length; at += 1) {
+      const word = classes[at] ?? 0;
+      const first = cell(start, prefixKey(word));
+      bits |= isShort(word) ? first : first & (cell(start, word) | cell(start, startKey(word)));
+    }
+    return bits;
+  };
+  return {
+    add: (number: number, { isText, words, attributes }: RecordView): void => {
+      for (const row = rowOf(number); begun < row; ) {
+        begun = Math.max(begun + 1, row - rows);
+        cells.fill(0, startOf(begun), startOf(begun) + ROW_CELLS);
+      }
+      const start = startOf(begun);
+      const bit = 1 << (number % ROW_CHANGES);
+      const mark = (at: number): void => {
+        cells[start + at] = (cells[start + at] ?? 0) | bit;
+      };
+      if (isText) mark(TEXTS);
+      else for (const name of attributes) mark(slotOf(name, ROW_SHIFT));
+      if (words.length === 0) mark(WORDLESS);
+      for (const word of words) {
+        mark(slotOf(ownKey(word), ROW_SHIFT));
+        mark(slotOf(prefixKey(word), ROW_SHIFT));
+      }
+    },
+    /** The bits of the changes in a row that may concern a search. */
+    find: (row: number, { words, id, attributes }: Interest): number => {
+      const start = startOf(row);
+      let bits = -1;
+      for (let at = 0; at < words.length && bits !== 0; at += 1) bits &= anyOf(start, words[at] ?? []);
+      bits |= (cell(start, ownKey(id)) & cell(start, prefixKey(id))) | (cells[start + WORDLESS] ?? 0);
+      let matter = cells[start + TEXTS] ?? 0;
+      for (const name of attributes) matter |= cell(start, name);
+      return bits & matter;
+    },
+    /** The number of the oldest change that is kept with all after it. */
+    oldest: (): number => Math.max(1, (begun - rows + 1) * ROW_CHANGES),
   };
 }
 

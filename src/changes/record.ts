@@ -210,7 +210,7 @@ export function mayChange(record: Buffer, interest: Interest): boolean {
     });
   // Without old values a document may only enter: one that leaves without being shown is not looked for.
   if (!passes(0) && !(isKnownBefore && passes(1))) return false;
-  if ((flags & TEXT_CHANGED) !== 0) return true;
+  if (hasText(record) && (flags & TEXT_CHANGED) !== 0) return true;
   return changedIn(record).some((name) => interest.attributes.includes(name));
 }
 
@@ -218,17 +218,15 @@ function isWithin(value: number, { values, from = 0, to = 0 }: Interest['filters
   return values === undefined ? value >= from && value <= to : values.includes(value);
 }
 
-export function hasText(record: Buffer): boolean {
+function hasText(record: Buffer): boolean {
   return (record.readUInt8(8) & TEXT_KNOWN) !== 0;
 }
 
 function hasWords(record: Buffer, { words, id }: Interest): boolean {
   const end = HEADER_BYTES + record.readUInt16LE(10) * 4;
-  const holds = (isWanted: (word: WordClass) => boolean): boolean => {
-    for (let at = HEADER_BYTES; at < end; at += 4) if (isWanted(record.readUInt32LE(at))) return true;
+  const holds = (wanted: WordClass): boolean => {
+    for (let at = HEADER_BYTES; at < end; at += 4) if (isSameClass(wanted, record.readUInt32LE(at))) return true;
     return false;
   };
-  const hasWord = (classes: readonly WordClass[]): boolean =>
-    holds((word) => classes.some((one) => isSameClass(one, word)));
-  return words.every(hasWord) || holds((word) => word === id);
+  return words.every((classes) => classes.some(holds)) || holds(id);
 }

@@ -13,14 +13,16 @@ export type WordClass = number;
 const FIRST = 3;
 const LONGEST = 5;
 
-export const classKey = (word: WordClass): number => word >>> 12;
-
 /** A class of fewer than five letters, which is also that of longer words. */
 export const isShort = (word: WordClass): boolean => (word & 63) === 0;
 
-/** The key of a changed attribute of documents with a word. It is short: its letters are not told apart. */
-export const attributeOfWord = (name: number, word: WordClass): number =>
-  (Math.imul(name ^ classKey(word), 0x9e3779b1) & 0xffff_f000) >>> 0;
+/**
+ * The keys under which a word of a document is found: all its letters or, when it is short, its start, which longer words of a search
+ * look for too; and its first three letters, which short words of a search look for.
+ */
+export const ownKey = (word: WordClass): number => (isShort(word) ? startKey(word) : word | 0);
+export const startKey = (word: WordClass): number => word & 0xffff_f000;
+export const prefixKey = (word: WordClass): number => startKey(word) | 1;
 
 /** The classes of a document's text, each once. */
 export function documentClasses(text: string): readonly WordClass[] {
@@ -64,7 +66,7 @@ export function idClass(id: string): WordClass {
 
 /** Whether a word of a document has a class of a search, whose fourth and fifth letters count where it has them. */
 export function isSameClass(wanted: WordClass, found: WordClass): boolean {
-  if (classKey(wanted) !== classKey(found)) return false;
+  if (startKey(wanted) !== startKey(found)) return false;
   return isSameLetter((wanted >>> 6) & 63, (found >>> 6) & 63) && isSameLetter(wanted & 63, found & 63);
 }
 
