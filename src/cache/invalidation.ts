@@ -14,8 +14,11 @@ export interface EntryRules<Request = RuledRequest> {
   readonly birth?: () => FeedMark;
   /** Seconds since a change, by its position in the feed. Absent: the domain has no feed. */
   readonly secondsSince?: (position: number) => number;
-  /** Whether a document must not be shown. Undefined while there are no such documents. */
-  readonly hides: () => ((id: string) => boolean) | undefined;
+  /**
+   * Whether a document must not be shown, though an engine found it. Undefined while there are no such documents.
+   * @param engine `lifeboat`: its index is older than the feed of changes
+   */
+  readonly hides: (engine?: 'lifeboat') => ((id: string) => boolean) | undefined;
 }
 
 export type EntryVerdict = 'whole' | 'outdated' | 'changed' | DeniedReason;

@@ -130,9 +130,11 @@ export function createChanges(options: ChangesOptions) {
     return mark.change === undefined ? 'whole' : whenChanged;
   };
 
-  /** Whether the engine may still answer with a document that was deleted. */
-  const isGone = (id: string): boolean =>
-    log.isDeletedSince(fingerprint(id), untilRotation ? indexPosition : follower.readTo() - engineLagMs * PER_MS);
+  /** The position up to which an engine has the deletions of the feed. */
+  const engineHas = (engine: 'lifeboat' | undefined): number => {
+    if (engine === 'lifeboat') return Number.NEGATIVE_INFINITY;
+    return untilRotation ? indexPosition : follower.readTo() - engineLagMs * PER_MS;
+  };
 
   let sourceFault: string | undefined;
   const copySource = async (from: ChangeSource): Promise<void> => {
@@ -175,10 +177,10 @@ export function createChanges(options: ChangesOptions) {
       generation: own.generation,
       birth: () => ({ position: follower.readTo(), judged: log.head(), change: undefined, interest: undefined }),
       secondsSince: (position) => Math.max(0, Math.round((follower.readTo() - position) / PER_MS / 1000)),
-      hides: () => {
+      hides: (engine) => {
         const hides = own.hides();
-        if (engineLagMs === 0 && !untilRotation) return hides;
-        return (id) => hides?.(id) === true || isGone(id);
+        if (engineLagMs === 0 && !untilRotation && engine === undefined) return hides;
+        return (id) => hides?.(id) === true || log.isDeletedSince(fingerprint(id), engineHas(engine));
       },
       judge: (entry, name) => {
         const verdict = own.judge(entry, name);

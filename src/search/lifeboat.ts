@@ -32,7 +32,7 @@ export function createLifeboat(options: LifeboatOptions) {
   const { domain, engine, guard, deadlineMs, hides, clock, observe } = options;
   /** The running computations, by key. */
   const running = new Map<string, Promise<Entry>>();
-  const encoding = { ...options, rules: { generation: () => 0, hides } };
+  const encoding = { ...options, rules: { generation: () => 0, hides: () => hides('lifeboat') } };
 
   const compute = async (prepared: PreparedSearch): Promise<Entry> => {
     const deadlineAtMs = clock.monotonicMs() + deadlineMs;

@@ -191,6 +191,18 @@ test('within the lag of the engine deleted documents are hidden, and a page is j
   assert.equal(judge(page('2')), 'whole');
 });
 
+test('a deleted document is left out of the answers of a lifeboat, whose index is older', async (t) => {
+  const { time, start } = harness(t);
+  const { publish, rules } = start();
+  await time.pass(500);
+  await publish({ id: '1', op: 'delete' }, { id: '2', op: 'delete' }, { id: '2' });
+  await time.pass(60_000);
+  assert.deepEqual(
+    ['1', '2', '3'].map((id) => rules.hides('lifeboat')?.(id)),
+    [true, false, false],
+  );
+});
+
 test('until a rotation deleted documents are hidden, and then every older page is stale', async (t) => {
   const { time, start } = harness(t);
   const { changes, page, judge, publish, rules, events } = start({ untilRotation: true, engineLagMs: 2000 });
