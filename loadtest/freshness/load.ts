@@ -24,8 +24,10 @@ function createTally() {
   return {
     answers: 0,
     outcomes: new Map<string, number>(),
-    /** The status or the end of each search without a page. Those of a replica in trouble are left out. */
+    /** Searches without a page, by their end. Those of a replica in trouble are left out. */
     errors: new Map<string, number>(),
+    /** The same, of those that were refused with the time to come again. */
+    refused: new Map<string, number>(),
     sampled: 0,
     pageWrong: 0,
     countsWrong: 0,
@@ -55,9 +57,11 @@ interface LoadOptions {
   readonly perSecond: number;
   readonly seconds: number;
   readonly signal: AbortSignal;
+  /** Told of every search without a page, those of a replica in trouble left out. */
+  readonly unanswered?: (search: AskedSearch, at: number, end: string) => void;
 }
 
-/** Searches at a rate in turn to the replicas, each answer looked at, and one in twenty compared with the engine. */
+/** Searches at a rate in turn to the replicas, each answer looked at, and one in `SAMPLE` compared with the engine. */
 export function startLoad(options: LoadOptions) {
   const { targets, searches, engine, indexer, perSecond, seconds, signal } = options;
   const tally = createTally();
@@ -98,8 +102,11 @@ export function startLoad(options: LoadOptions) {
     const after = before === undefined ? undefined : await read(search);
     tally.answers += 1;
     if (reply.kind !== 'answer' || reply.status !== 200) {
-      const end = reply.kind === 'answer' ? String(reply.status) : reply.kind;
-      if (sentMs > target.excusedUntilMs) tally.errors.set(end, (tally.errors.get(end) ?? 0) + 1);
+      if (sentMs <= target.excusedUntilMs) return;
+      const { end, isRefused } = endOf(reply);
+      const counts = isRefused ? tally.refused : tally.errors;
+      counts.set(end, (counts.get(end) ?? 0) + 1);
+      options.unanswered?.(search, at, `${end} after ${(performance.now() - sentMs).toFixed(0)} ms`);
       return;
     }
     const outcome = outcomeOf(reply) ?? 'none';
@@ -144,6 +151,15 @@ export function startLoad(options: LoadOptions) {
     lagMs: () => Math.max(0, ...loop.lagMs()),
     ended,
   };
+}
+
+/** The end of a search without a page: what went wrong, or the status with the code of the problem. */
+export function endOf(reply: Reply): { readonly end: string; readonly isRefused: boolean } {
+  if (reply.kind === 'hung') return { end: reply.kind, isRefused: false };
+  if (reply.kind === 'broken') return { end: reply.why, isRefused: false };
+  const { status, headers, body } = reply;
+  const code = /"code":"([a-z-]+)"/.exec(body)?.[1] ?? 'without a code';
+  return { end: `${status} ${code}`, isRefused: status === 503 && headers['retry-after'] !== undefined };
 }
 
 /** Asks each search once of one replica. */

@@ -256,9 +256,9 @@ describe('a catalogue file', () => {
   it('is refused when it is packed and damaged or truncated, after the readable rows', async () => {
     await files.refuses(['a.csv.gz', 'id,title'], undefined, undefined, /damaged/);
     await files.refuses(['a.csv.zst', 'id,title'], undefined, undefined, /not packed with zstd/);
-    const rows = '{"id":"1","title":"a"}\n'.repeat(50_000);
+    const rows = '{"id":"1","title":"a"}\n'.repeat(5000);
     for (const [name, packed] of [
-      ['a.ndjson.gz', gzipSync(rows).subarray(0, 300)],
+      ['a.ndjson.gz', gzipSync(rows).subarray(0, 200)],
       ['a.ndjson.zst', zstdCompressSync(rows).subarray(0, -1)],
     ] as const) {
       await files.refuses([name, packed], undefined, undefined, /ends too early/);

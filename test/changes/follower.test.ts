@@ -288,9 +288,18 @@ test('a flood within the lag becomes gaps that come while it lasts', async (t) =
   const { time, start } = harness(t, { engineLagMs: 3000 });
   const { follower, gaps } = start();
   await time.pass(10);
+  // Few records, and large ones: the attributes of a deletion are not looked at.
+  const names = Array.from({ length: 60 }, (_, at) => `price-${at}`);
   const prices = Array.from({ length: 64 }, (_, at) => at);
-  const large = encodeChange({ id: '1', op: 'upsert', attributes: { price: prices } }, DOMAIN);
-  const batch = Buffer.concat(Array.from({ length: 1500 }, () => large));
+  const attributes = names.map((name) => ({ name, type: 'integer', facet: false, sort: false }) as const);
+  const change = {
+    id: '1',
+    op: 'delete',
+    attributes: Object.fromEntries(names.map((name) => [name, prices])),
+  } as const;
+  const large = encodeChange(change, { ...DOMAIN, attributes });
+  const batch = Buffer.concat(Array.from({ length: 26 }, () => large));
+  assert.ok(batch.length > 800_000);
   // 0.8 MB every 100 ms: more than 16 MiB within the lag, for three times the lag.
   for (let at = 0; at < 90; at += 1) {
     await follower.append({ bytes: batch });

@@ -21,7 +21,7 @@ export { CONTRACT_DOCUMENTS, CONTRACT_DOMAIN } from './engine-documents.ts';
 export function engineContract(
   name: string,
   open: () => Promise<{ engine: Engine; close(): Promise<void> }>,
-  { takesDocuments = false } = {},
+  { takesDocuments = false, hostileShare = 1 } = {},
 ): void {
   describe(`${name} keeps the engine contract`, () => {
     let opened: { engine: Engine; close(): Promise<void> } | undefined;
@@ -38,7 +38,7 @@ export function engineContract(
 
     pagesContract(search);
     selectionContract(search);
-    textContract(search);
+    textContract(search, hostileShare);
 
     it('answers concurrent searches, each with its own page', async () => {
       const texts = NOUNS.flatMap((noun) => COLOURS.map((colour) => `${noun} ${colour}`.replaceAll('ё', 'е')));

@@ -10,21 +10,21 @@ import { plain } from '../plain.ts';
 import { assertNone } from '../pluck.ts';
 import { createHarness, type StoreCondition } from './harness.ts';
 
-test('hundreds of concurrent changes by many processes are each made once', async (t) => {
+test('a hundred concurrent changes by many processes are each made once', async (t) => {
   const harness = createHarness(t);
   const fleet = Array.from({ length: 6 }, (_, index) => harness.join(`process-${index}`));
   await harness.pass(1000);
   const changes = fleet.flatMap(({ control }, process) =>
-    Array.from({ length: 50 }, (_, change) => control.change((one) => suppress(one, [`${process}-${change}`], 1))),
+    Array.from({ length: 20 }, (_, change) => control.change((one) => suppress(one, [`${process}-${change}`], 1))),
   );
   const done = await harness.settle(Promise.all(changes));
   const generations = done.map(({ after }) => after.generation);
-  assert.equal(new Set(generations).size, 300);
-  assert.equal(Math.max(...generations) - Math.min(...generations), 299);
+  assert.equal(new Set(generations).size, 120);
+  assert.equal(Math.max(...generations) - Math.min(...generations), 119);
   await harness.pass(1000);
   for (const { control } of fleet) {
-    assert.deepEqual([control.document().revision, control.document().generation], [300, Math.max(...generations)]);
-    assert.equal(new Set(control.document().suppressed.map(({ id }) => id)).size, 300);
+    assert.deepEqual([control.document().revision, control.document().generation], [120, Math.max(...generations)]);
+    assert.equal(new Set(control.document().suppressed.map(({ id }) => id)).size, 120);
   }
 });
 

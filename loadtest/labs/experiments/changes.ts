@@ -82,7 +82,7 @@ export const changes = defineExperiment<ChangesMeasured>({
         ['hits and stale pages', 'share', cachedShare],
         ['engine queries per answer', 'times', queriesPerAnswer],
         ['compared', 'count', ({ sampled }) => sampled],
-        ['unanswered', 'count', ({ errors }) => sum([...errors.values()])],
+        ['unanswered', 'count', ({ errors, refused }) => sum([...errors.values(), ...refused.values()])],
       ],
     }),
     tableOf({

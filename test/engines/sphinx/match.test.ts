@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import fc from 'fast-check';
 import { spellingsField } from '../../../src/engines/sphinx/source.ts';
 import { matchText, relaxedMatchText, snippetQuery } from '../../../src/engines/sphinx/statement.ts';
+import { anyCharacter } from '../../any-character.ts';
 
 for (const [text, match] of [
   ['кроссовки', 'кроссовки'],
@@ -38,7 +39,7 @@ it('relaxed text takes each pair of neighbouring words for one, and is undefined
 
 it('no sign of any text is an operator', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
       const match = matchText(text)?.match ?? '';
       // Words, escaped signs, and the phrases, groups and alternatives that the analysis makes.
       const bare = match

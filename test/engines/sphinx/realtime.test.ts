@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { startRealtimeSearchd } from '../../../loadtest/stack/realtime.ts';
 import { openConnection } from '../../../src/engines/sphinx/connection.ts';
 import { describeIndex } from '../../../src/engines/sphinx/describe.ts';
@@ -22,13 +22,17 @@ const OUTDATED = CONTRACT_DOCUMENTS.filter((_, at) => at % 3 === 0).map(({ id })
 
 eachServer((name, server) => {
   /** A table in memory and two parts on disk; those of its documents that stand in two of them have changed. */
-  const open = async (onReplaced?: () => void) => {
+  const open = async () => {
     const directory = await temporaryDirectory();
     const table = { directory, domain: CONTRACT_DOMAIN, index: INDEX, documents: OUTDATED, server };
     const { searchd, writer, stop } = await startRealtimeSearchd(table).catch(async (error: unknown) => {
       await rm(directory, { recursive: true });
       throw error;
     });
+    const close = async (): Promise<void> => {
+      await stop();
+      await rm(directory, { recursive: true });
+    };
     const flush = await openConnection(
       { host: '127.0.0.1', port: searchd.port, connectTimeoutMs: LIMIT_MS, onClose: () => {} },
       AbortSignal.timeout(LIMIT_MS),
@@ -38,27 +42,52 @@ eachServer((name, server) => {
       await writer.replaceDocuments(half);
     }
     const [status = []] = await flush.send(`SHOW ${server.dialect === 'sphinx' ? 'INDEX' : 'TABLE'} ${INDEX} STATUS`);
-    assert.equal(new Map(status.map(([figure, value]) => [figure, value])).get('disk_chunks'), '2');
     flush.destroy();
-    const defaults = engineDefaults(searchd.port, server);
-    const engine = createSphinxEngine({ ...defaults, domain: CONTRACT_DOMAIN, index: INDEX, onReplaced });
-    const close = async (): Promise<void> => {
-      await engine.close();
-      await stop();
-      await rm(directory, { recursive: true });
-    };
-    return { engine, writer, port: searchd.port, close };
+    return { status, writer, port: searchd.port, close };
   };
 
-  engineContract(`the engine over a real-time table of ${name}`, () => open());
-
   describe(`a real-time table of ${name}`, () => {
+    let table: Awaited<ReturnType<typeof open>>;
+    before(async () => {
+      table = await open();
+    });
+    after(() => table?.close());
+    const engineOver = (onReplaced?: () => void) => {
+      const defaults = engineDefaults(table.port, server);
+      return createSphinxEngine({ ...defaults, domain: CONTRACT_DOMAIN, index: INDEX, onReplaced });
+    };
+
+    it('has two parts on disk', () => {
+      assert.equal(new Map(table.status.map(([figure, value]) => [figure, value])).get('disk_chunks'), '2');
+    });
+
+    const openContract = async () => {
+      const engine = engineOver();
+      return { engine, close: engine.close };
+    };
+    // The server parses the queries of all its tables alike: contract.test.ts sends it every hostile text.
+    engineContract(`the engine over a real-time table of ${name}`, openContract, { hostileShare: 0.1 });
+
+    it('is described with the attributes of its domain', async () => {
+      const described = await describeIndex(
+        { host: '127.0.0.1', port: table.port },
+        undefined,
+        AbortSignal.timeout(LIMIT_MS),
+      );
+      assert.deepEqual([described.documents, described.idAttribute], [CONTRACT_DOCUMENTS.length, 'doc_id']);
+      const names = pluck(CONTRACT_DOMAIN.attributes, 'name');
+      assert.deepEqual(pluck(described.attributes, 'name').toSorted(), names.toSorted());
+      assert.deepEqual([described.missing, described.notes], [[], []]);
+    });
+
+    // The last test: it changes documents of the contract.
     it('shows a replaced, a new and a deleted document at the next search, and none of them is a rotation', async (t) => {
       let rotations = 0;
-      const { engine, writer, close } = await open(() => {
+      const engine = engineOver(() => {
         rotations += 1;
       });
-      t.after(close);
+      t.after(engine.close);
+      const { writer } = table;
       const search: Searching = (request) => engine.search(request, AbortSignal.timeout(LIMIT_MS));
       const probe = () => engine.probe(AbortSignal.timeout(LIMIT_MS));
       const idsOf = async (text: string) => pluck((await search(ask(text))).results, 'id').toSorted();
@@ -73,17 +102,6 @@ eachServer((name, server) => {
       assert.deepEqual(await idsOf('свежее'), ['new-1']);
       await probe();
       assert.equal(rotations, 0);
-    });
-
-    it('is described with the attributes of its domain', async (t) => {
-      const { port, close } = await open();
-      t.after(close);
-      const server = { host: '127.0.0.1', port };
-      const described = await describeIndex(server, undefined, AbortSignal.timeout(LIMIT_MS));
-      assert.deepEqual([described.documents, described.idAttribute], [CONTRACT_DOCUMENTS.length, 'doc_id']);
-      const names = pluck(CONTRACT_DOMAIN.attributes, 'name');
-      assert.deepEqual(pluck(described.attributes, 'name').toSorted(), names.toSorted());
-      assert.deepEqual([described.missing, described.notes], [[], []]);
     });
   });
 });

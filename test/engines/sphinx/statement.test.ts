@@ -9,6 +9,7 @@ import {
   type StatementOptions,
 } from '../../../src/engines/sphinx/statement.ts';
 import type { SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
+import { anyCharacter } from '../../any-character.ts';
 import { ask } from '../../contract/engine-truth.ts';
 
 const domain: SearchDomain = {
@@ -124,7 +125,7 @@ it('a name that cannot stand in a statement is refused at creation', () => {
 
 it('a string literal ends at its own quote for any content', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: anyCharacter }), (text) => {
       const literal = quote(text);
       assert.match(literal, /^'(?:[^'\\\0]|\\['\\])*'$/);
     }),

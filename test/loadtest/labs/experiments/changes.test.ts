@@ -18,6 +18,7 @@ function row(own: Partial<ChangesRow> & Pick<ChangesRow, 'name' | 'rate'>): Chan
       ['engine', 80],
     ]),
     errors: new Map(),
+    refused: new Map(),
     sampled: 200,
     pageWrong: 0,
     countsWrong: 0,

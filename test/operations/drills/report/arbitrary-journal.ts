@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { JOURNAL, type Journal } from '../../../../src/operations/drills/journal.ts';
+import { anyCharacter } from '../../../any-character.ts';
 
 /** Any number that arithmetic can produce, NaN and infinities included. */
 const number = fc.oneof(
@@ -8,7 +9,7 @@ const number = fc.oneof(
 );
 /** Any text without the words that the test searches for. */
 const words = fc
-  .string({ unit: 'binary', maxLength: 20 })
+  .string({ unit: anyCharacter, maxLength: 20 })
   .filter((text) => !/NaN|undefined|Infinity|null|object/.test(text));
 
 /** Members that fit each other: samples and marks of the drilled domains, in a time that has an axis. */
