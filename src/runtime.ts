@@ -40,6 +40,23 @@ export function promised<T>(start: (done: Done<T>) => void): Promise<T> {
   );
 }
 
+/**
+ * Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. The global timer is used, because tests
+ * can replace it.
+ */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  if (ms <= 0 || signal?.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms).unref();
+    signal?.addEventListener('abort', end);
+  });
+}
+
 /** Resolves when `holds` returns true, asked every 10 ms, or after `timeoutMs`. */
 export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
   const untilMs = clock.monotonicMs() + timeoutMs;

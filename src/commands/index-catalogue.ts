@@ -66,20 +66,15 @@ async function index(args: ParsedArguments, context: CommandContext): Promise<vo
   const [name = '', file = ''] = args.positionals;
   const advice = `for another one: serpcache init ${name} --catalogue ${quoted(file)}`;
   const domain = domainNamed(name, context.settings(), advice);
-  const directory = directoryOf(args.text('into'), domain);
+  const source = { file, domain, directory: directoryOf(args.text('into'), domain) };
+  const where = `for ${name} in ${indexFileOf(source.directory, name)}\n`;
   if (args.has('update')) {
-    const { added, replaced, deleted, unknown, indexFile } = await updateCatalogue(
-      { file, domain, directory },
-      args,
-      context,
-    );
+    const { added, replaced, deleted, unknown } = await updateCatalogue(source, args, context);
     const missing = unknown === 0 ? '' : `, ${unknown} to delete were not there`;
-    context.stdout.write(
-      `${added} documents added, ${replaced} replaced, ${deleted} deleted${missing} for ${name} in ${indexFile}\n`,
-    );
+    context.stdout.write(`${added} documents added, ${replaced} replaced, ${deleted} deleted${missing} ${where}`);
   } else {
-    const { documents, indexFile } = await buildCatalogue({ file, domain, directory }, args, context);
-    context.stdout.write(`${documents} documents indexed for ${name} in ${indexFile}\n`);
+    const { documents } = await buildCatalogue(source, args, context);
+    context.stdout.write(`${documents} documents indexed ${where}`);
   }
   if (args.has('serve')) await context.serve?.();
 }
@@ -93,16 +88,10 @@ interface Source {
 
 /** Reads the file into the domain's index in the directory. @throws CatalogueError beyond `--max-bad-rows` */
 export function buildCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
-  return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
+  const { clock, signal } = context;
+  return readInto(source, args, context, ({ read, options, index, onRefused }) => {
     const documents = notEmpty(read.readCatalogue(source.file, options), source.file);
-    const built = await buildIndex({
-      ...index,
-      documents,
-      builtAtMs: context.clock.wallMs(),
-      onRefused,
-      signal: context.signal,
-    });
-    return { documents: built.documents, indexFile: index.file };
+    return buildIndex({ ...index, documents, builtAtMs: clock.wallMs(), onRefused, signal });
   });
 }
 
@@ -112,7 +101,7 @@ const UPDATE_ROWS = 5_000;
 /** Takes the changes of the file into the domain's index, some thousands at a time. @throws as `buildCatalogue` */
 function updateCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
   return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
-    const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0, indexFile: index.file };
+    const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0 };
     // The last one of several rows with one id counts.
     const rows = new Map<string, Document | undefined>();
     const write = (): void => {

@@ -1,18 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
 import { DEMO_DOMAINS } from '../catalogue/demo.ts';
+import { readDocument, type YamlDocument } from '../schema/document.ts';
 import { type Fault, formatPath, MISSING, showValue } from '../schema/faults.ts';
 import { readTree } from '../schema/read.ts';
 import { isLoopback } from '../schema/units.ts';
 import { crossCheck } from './cross-checks.ts';
-import {
-  CONFIG_VARIABLE,
-  type ConfigDocument,
-  type Environment,
-  interpolate,
-  overlay,
-  readDocument,
-} from './document.ts';
+import { CONFIG_VARIABLE, type Environment, interpolate, overlay } from './document.ts';
 import { ConfigError, type ConfigFault } from './faults.ts';
 import { resolveSettings } from './resolve.ts';
 import { type Config, configShape, type Draft } from './schema.ts';
@@ -71,11 +65,18 @@ const NO_DOMAINS: Fault = {
   allowed: 'at least one domain; the demo is served only where no file is named',
 };
 
+const MAX_BYTES = 2 ** 20;
+
+interface ConfigDocument extends Omit<YamlDocument, 'faults'> {
+  readonly faults: readonly ConfigFault[];
+}
+
 const NOTHING: ConfigDocument = { tree: {}, faults: [], lineOf: () => undefined };
 
 function openDocument(file: string, cwd: string, readFile: ReadFile): ConfigDocument {
   try {
-    return readDocument(readFile(resolvePath(cwd, file)), file);
+    const document = readDocument(readFile(resolvePath(cwd, file)), MAX_BYTES);
+    return { ...document, faults: document.faults.map((fault) => ({ ...fault, path: file })) };
   } catch (error) {
     const allowed = `a YAML file that can be read (${errorCodeOf(error)})`;
     return { ...NOTHING, tree: undefined, faults: [{ path: CONFIG_VARIABLE, value: showValue(file), allowed }] };

@@ -65,39 +65,42 @@ export function readTls(config: Draft<Config>, readFile: ReadFile, cwd: string) 
   /** PEM texts by the path of their `tls`. */
   const files = new Map<string, TlsFiles>();
   const faults: Fault[] = [];
-
-  const pemOf = (name: string | undefined, path: Path): string | undefined => {
-    if (name === undefined) return undefined;
-    const { text, allowed } = readPem(name, readFile, cwd);
-    if (text === undefined) faults.push({ path, value: showValue(name), allowed });
-    return text;
-  };
-
   for (const { path, tls } of namedTls(config)) {
-    const ca = pemOf(tls.ca, [...path, 'ca']);
-    const cert = pemOf(tls.cert, [...path, 'cert']);
-    const key = pemOf(tls.key, [...path, 'key']);
-    if (cert !== undefined && key !== undefined && !fit(cert, key)) {
-      const allowed = 'the private key of cert, without a passphrase';
-      faults.push({ path: [...path, 'key'], value: showValue(tls.key), allowed });
-    }
-    files.set(formatPath(path), { ca, cert, key });
+    const read = readTlsFiles(tls, { readFile, cwd }, (member, allowed) => {
+      faults.push({ path: [...path, member], value: showValue(tls[member]), allowed });
+    });
+    files.set(formatPath(path), read);
   }
   return { files, faults };
 }
 
-/** The text of a PEM file, or the files that would be allowed. */
-export function readPem(name: string, readFile: ReadFile, cwd: string) {
-  try {
-    const text = readFile(resolve(cwd, name));
-    return PEM.test(text) ? { text } : { allowed: 'a PEM file (-----BEGIN …-----)' };
-  } catch (error) {
-    return { allowed: `a file that can be read (${errorCodeOf(error)})` };
+/** The PEM texts of the files of one connection. `report` gets each that cannot be used. */
+export function readTlsFiles(
+  names: Draft<TlsFiles>,
+  { readFile, cwd }: { readonly readFile: ReadFile; readonly cwd: string },
+  report: (member: keyof TlsFiles, allowed: string) => void,
+): TlsFiles {
+  const textOf = (member: keyof TlsFiles): string | undefined => {
+    const { [member]: name } = names;
+    if (name === undefined) return undefined;
+    try {
+      const text = readFile(resolve(cwd, name));
+      if (PEM.test(text)) return text;
+      report(member, 'a PEM file (-----BEGIN …-----)');
+    } catch (error) {
+      report(member, `a file that can be read (${errorCodeOf(error)})`);
+    }
+    return undefined;
+  };
+  const [ca, cert, key] = [textOf('ca'), textOf('cert'), textOf('key')];
+  if (cert !== undefined && key !== undefined && !fit(cert, key)) {
+    report('key', 'the private key of cert, without a passphrase');
   }
+  return { ca, cert, key };
 }
 
 /** Whether the key is the certificate's: a TLS context accepts both. */
-export function fit(cert: string, key: string): boolean {
+function fit(cert: string, key: string): boolean {
   try {
     createSecureContext({ cert, key });
     return true;

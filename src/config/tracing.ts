@@ -4,7 +4,7 @@ import type { Environment } from './document.ts';
 import type { ConfigFault } from './faults.ts';
 import type { Config } from './schema.ts';
 import type { SamplerName, TracingSettings } from './settings.ts';
-import { fit, type ReadFile, readPem } from './tls.ts';
+import { type ReadFile, readTlsFiles } from './tls.ts';
 
 /** The values of a variable that are allowed. `read` gives undefined for any other. */
 interface Form<Value> {
@@ -178,23 +178,16 @@ export function readTracing(
   const destination = take(destinations);
   if (destination === 'none') return { faults };
 
-  const pemOf = (file: TracingVariable<string>): string | undefined => {
-    const path = take(file);
-    if (path === '') return undefined;
-    const pem = readPem(path, readFile, cwd);
-    if (pem.text === undefined) fail(file.names, showValue(path), pem.allowed);
-    return pem.text;
-  };
   const otlp = (): TracingSettings['exporter'] => {
     take(VARIABLES.protocol);
     take(VARIABLES.timeout);
-    const tls = { ca: pemOf(ca), cert: pemOf(cert), key: pemOf(key) };
+    const files = { ca: take(ca) || undefined, cert: take(cert) || undefined, key: take(key) || undefined };
+    const tls = readTlsFiles(files, { readFile, cwd }, (member, allowed) => {
+      fail(VARIABLES[member].names, showValue(files[member]), allowed);
+    });
     const missing = find(cert.names) === undefined ? cert : key;
     if (find(missing.names) === undefined && find([...cert.names, ...key.names]) !== undefined) {
       fail(missing.names, MISSING, 'the certificate and its key together');
-    }
-    if (tls.cert !== undefined && tls.key !== undefined && !fit(tls.cert, tls.key)) {
-      fail(key.names, '(not its key)', 'the private key of the certificate, without a passphrase');
     }
     const isExact = find(endpoint.names) !== undefined;
     const sent = headers.names.map((name) => take({ ...headers, names: [name] }));

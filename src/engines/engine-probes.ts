@@ -35,19 +35,13 @@ export function openEngineProbes(
     const { endpoint, engine } = first;
     return [createSphinxProbe({ ...engine, ...endpoint, facts: factsOf(same, first), clock })];
   });
-  const embedded = domains.flatMap(({ name, engine, lifeboat }) => [
-    ...(engine.kind === 'sqlite' ? [embeddedProbe(`engine of ${name}`, name, engine, clock)] : []),
-    ...(lifeboat === undefined
-      ? []
-      : [
-          embeddedProbe(
-            `lifeboat of ${name}`,
-            name,
-            { ...lifeboat, maxConcurrent: lifeboat.workers, hardDeadlineMs: lifeboat.deadlineMs },
-            clock,
-          ),
-        ]),
-  ]);
+  const embedded = domains.flatMap(({ name, engine, lifeboat }) => {
+    const boat = lifeboat && { ...lifeboat, maxConcurrent: lifeboat.workers, hardDeadlineMs: lifeboat.deadlineMs };
+    return [
+      ...(engine.kind === 'sqlite' ? [embeddedProbe(`engine of ${name}`, name, engine, clock)] : []),
+      ...(boat === undefined ? [] : [embeddedProbe(`lifeboat of ${name}`, name, boat, clock)]),
+    ];
+  });
   return [...remote, ...embedded];
 }
 

@@ -14,7 +14,7 @@ export interface Engine {
   readonly probe: (signal: AbortSignal) => Promise<void>;
   /**
    * Present when the engine takes documents while it answers searches. Resolves when every later search sees all of them, with
-   * a member for each upsert and then for each deletion; rejects with a `SearchError`. An aborted update is made as a whole or not at all.
+   * a member for each id; rejects with a `SearchError`. An aborted update is made as a whole or not at all.
    */
   readonly update?: (documents: DocumentUpdates, signal: AbortSignal) => Promise<readonly IndexChange[]>;
   readonly close: () => Promise<void>;

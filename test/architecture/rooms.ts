@@ -163,7 +163,7 @@ export const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   'node:sqlite': ['src/engines/sqlite'],
   fastify: ['src/http', 'src/ui', 'loadtest/labs/peers', 'loadtest/bench'],
   'prom-client': ['src/metrics'],
-  yaml: ['src/config', 'src/operations/drills', 'src/operations/doctor', 'deploy/check', 'deploy/release'],
+  yaml: ['src/schema', 'src/config', 'src/operations/doctor', 'deploy/check', 'deploy/release'],
   '@grafana/grafana-foundation-sdk': ['deploy/grafana'],
   'csv-parse': ['src/catalogue'],
   htmlparser2: ['src/catalogue'],

@@ -71,7 +71,7 @@ test('aliases that expand without bound are refused, and so is a file that is to
     lines.push(`a${level}: &a${level} [${Array.from({ length: 10 }, () => `*a${level - 1}`).join(', ')}]`);
   }
   assert.match(faultsOf(lines.join('\n')).message, /aliases of known anchors/);
-  assert.match(faultsOf(`# ${'x'.repeat(2 ** 20)}\n`).message, /at most 1 MiB/);
+  assert.match(faultsOf(`# ${'x'.repeat(2 ** 20)}\n`).message, /at most 1MiB/);
 });
 
 test('no secret is ever printed, wherever it was put', () => {

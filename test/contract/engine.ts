@@ -120,7 +120,7 @@ export function engineContract(
       assert.deepEqual(await update({ upserts: [first, second], deletions: ['nobody'] }, limit()), [
         { id: 'u1', before: undefined, after: first },
         { id: 'u2', before: undefined, after: second },
-        { id: 'nobody' },
+        { id: 'nobody', before: undefined, after: undefined },
       ]);
       assert.deepEqual(pluck((await search(request)).results, 'id'), ['u1', 'u2']);
       const bad = { ...first, id: '' };

@@ -1,5 +1,6 @@
-import type { DomainSettings, EngineSettings } from '../../config/settings.ts';
+import type { DomainSettings } from '../../config/settings.ts';
 import { createAdapters, searchDomainOf } from '../../engines/create-engines.ts';
+import { createSqliteEngine } from '../../engines/sqlite/engine.ts';
 import { type OpenIndex, openIndex } from '../../engines/sqlite/open-index.ts';
 import { type IndexMeta, indexFileOf } from '../../engines/sqlite/schema.ts';
 import { type EngineReason, isRefusedBy } from '../../resilience/search-error.ts';
@@ -147,28 +148,22 @@ export async function openSides(
   atOnce: number,
   { clock, signal }: Pick<CommandContext, 'clock' | 'signal'>,
 ): Promise<Sides> {
-  const { deadlineMs, hardDeadlineMs } = settings.engine;
+  const { deadlineMs, hardDeadlineMs, snippetLength } = settings.engine;
+  const domain = searchDomainOf(settings);
   const closing: (() => unknown)[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(closing.splice(0).map((each) => each()));
-  };
-  const open = async (engine: EngineSettings): Promise<readonly Engine[]> => {
-    const options = { clock, random: Math.random, observe: () => undefined };
-    const engines = await createAdapters(engine, searchDomainOf(settings), options);
-    closing.push(...engines.map((each) => each.close));
-    return engines;
   };
   try {
     const file = indexFileOf(directory, settings.name);
     const index = indexIn(directory, settings);
     closing.push(index.close);
-    const [lifeboat] = await open({ ...settings.engine, kind: 'sqlite', directory, workers: atOnce, demo: false });
-    if (lifeboat === undefined) throw new Error(`${file} opened as nothing`);
-    const names = namesOf(settings);
-    const engines = await open(
-      settings.engine.kind === 'sqlite' ? { ...settings.engine, workers: atOnce } : settings.engine,
-    );
-    const at = await firstThatAnswers(engines, names, hardDeadlineMs, signal);
+    const lifeboat = await createSqliteEngine({ file, domain, workers: atOnce, snippetLength });
+    closing.push(lifeboat.close);
+    const own = settings.engine.kind === 'sqlite' ? { ...settings.engine, workers: atOnce } : settings.engine;
+    const engines = await createAdapters(own, domain, { clock, random: Math.random, observe: () => undefined });
+    closing.push(...engines.map((each) => each.close));
+    const at = await firstThatAnswers(engines, namesOf(settings), hardDeadlineMs, signal);
     const lifeboatDeadlineMs = settings.lifeboat?.deadlineMs ?? deadlineMs;
     return {
       engine: { name: 'engine', ...at, ...ownIndex(settings), deadlineMs, hardDeadlineMs },

@@ -57,14 +57,11 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
   let [row, refused] = [0, 0];
   for await (const next of options.documents) {
     row += 1;
-    try {
-      const facts = rows.factsOf(next);
-      const first = holder.get(next.id);
-      if (first !== undefined) throw new Error(`the id is taken by row ${Number(first['n'])}`);
-      rows.put(row, next, facts, undefined);
-    } catch (cause) {
-      const message = `row ${row} (id ${JSON.stringify(next.id)}): ${cause instanceof Error ? cause.message : cause}`;
-      const error = new IndexError('invalid-document', options.file, message, { cause, row });
+    const first = holder.get(next.id);
+    const fault = first === undefined ? rows.put(row, next) : `the id is taken by row ${Number(first['n'])}`;
+    if (fault !== undefined) {
+      const message = `row ${row} (id ${JSON.stringify(next.id)}): ${fault}`;
+      const error = new IndexError('invalid-document', options.file, message, { row });
       if (options.onRefused === undefined) throw error;
       options.onRefused(error);
       refused += 1;
@@ -130,7 +127,7 @@ function lockIfIndex(file: string): DatabaseSync | undefined {
   try {
     return lockIndex(file);
   } catch {
-    // A damaged file is replaced too.
+    // A missing or a damaged file is replaced too.
     return undefined;
   }
 }

@@ -5,11 +5,16 @@ import type { FactColumn } from './schema.ts';
 
 type Fact = number | string | null;
 
+/** A column of `facts` that is written, with the codes of its texts where it has texts. */
+export interface WrittenColumn extends FactColumn {
+  readonly labels: ReturnType<typeof createLabels> | undefined;
+}
+
 /**
  * A document's attributes as the table `facts` holds them, in the order of its columns; null for a missing one.
  * @throws an error that names an attribute that is not declared or has another type.
  */
-export function factsOf(document: Document, columns: readonly FactColumn[], labels: Labels): readonly Fact[] {
+export function factsOf(document: Document, columns: readonly WrittenColumn[]): readonly Fact[] {
   const { attributes } = document;
   const declared = columns.filter(({ attribute }) => attributes[attribute.name] !== undefined);
   if (declared.length !== Object.keys(attributes).length) {
@@ -20,24 +25,24 @@ export function factsOf(document: Document, columns: readonly FactColumn[], labe
   return columns.map((column) => {
     const given = attributes[column.attribute.name];
     if (given === undefined) return null;
-    return column.attribute.multiple === true ? listOf(column, given, labels) : factOf(column, given, labels);
+    return column.attribute.multiple === true ? listOf(column, given) : factOf(column, given);
   });
 }
 
 /** Numbers with commas between them: joined to a JSON array, those of many documents are one list. */
-function listOf(column: FactColumn, given: AttributeValue, labels: Labels): string | null {
-  const facts = [given].flat().flatMap((value) => factOf(column, value, labels) ?? []);
+function listOf(column: WrittenColumn, given: AttributeValue): string | null {
+  const facts = [given].flat().flatMap((value) => factOf(column, value) ?? []);
   return facts.length === 0 ? null : facts.join(',');
 }
 
-function factOf(column: FactColumn, given: AttributeValue, labels: Labels): number | null {
-  const { name, type } = column.attribute;
+function factOf({ attribute, labels }: WrittenColumn, given: AttributeValue): number | null {
+  const { name, type } = attribute;
   const refuse = (expected: string): Error =>
     new Error(`attribute "${name}" is ${JSON.stringify(given)}, expected ${expected}`);
   switch (type) {
     case 'string':
       if (typeof given !== 'string') throw refuse('text');
-      return labels.codeOf(column, given);
+      return labels?.codeOf(given) ?? null;
     case 'integer':
       if (!Number.isSafeInteger(given)) throw refuse('a whole number within ±2^53');
       return Number(given);
@@ -71,15 +76,14 @@ const CODE_STEP = 65_536;
 const BEFORE_FIRST = -1;
 
 /**
- * Codes for the attribute texts. Two texts that a filter cannot tell apart share one code. Facets show the code's label,
+ * Codes for the texts of an attribute. Two texts that a filter cannot tell apart share one code. Facets show the code's label,
  * which is the first of its texts. Codes are in the order of the texts, so that sorting by code sorts by text: a new text
  * gets a code between its neighbours. Where none is left, and in a new index, it gets a negative one, and `write` renumbers
- * the attribute.
+ * all.
  */
-export function createLabels(database: DatabaseSync, columns: readonly FactColumn[], isNew: boolean) {
-  const byKey = new Map<number, Map<string, Label>>();
-  const byText = new Map<number, Map<string, Label>>();
-  const texts = columns.filter(({ attribute }) => attribute.type === 'string');
+export function createLabels(database: DatabaseSync, { attribute, index, name }: FactColumn, isNew: boolean) {
+  const byKey = new Map<string, Label>();
+  const byText = new Map<string, Label>();
   const select = database.prepare('SELECT code, label, first, documents FROM labels WHERE attribute = ? AND key = ?');
   const put = database.prepare('INSERT OR REPLACE INTO labels VALUES (?, ?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM labels WHERE attribute = ? AND key = ?');
@@ -88,35 +92,33 @@ export function createLabels(database: DatabaseSync, columns: readonly FactColum
   const [below, above] = [neighbour('<', 'DESC'), neighbour('>', 'ASC')];
 
   /** Undefined for an empty text: no filter can name it, so it is a missing value. */
-  const find = (index: number, text: string): Label | undefined => {
-    const remembered = setDefault(byText, index);
-    const known = remembered.get(text);
+  const find = (text: string): Label | undefined => {
+    const known = byText.get(text);
     if (known !== undefined) return known;
     const key = canonicalDocumentText(text);
     if (key === '') return undefined;
-    const labels = setDefault(byKey, index);
-    const label = labels.get(key) ?? read(index, key) ?? made(index, key, text, BEFORE_FIRST - 1 - labels.size);
-    labels.set(key, label);
-    if (remembered.size < MAX_REMEMBERED) remembered.set(text, label);
+    const label = byKey.get(key) ?? read(key) ?? made(key, text);
+    byKey.set(key, label);
+    if (byText.size < MAX_REMEMBERED) byText.set(text, label);
     return label;
   };
 
-  function read(index: number, key: string): Label | undefined {
+  function read(key: string): Label | undefined {
     const row = isNew ? undefined : select.get(index, key);
     if (row === undefined) return undefined;
     const [code, first, documents] = [Number(row['code']), Number(row['first']), Number(row['documents'])];
     return { key, code, label: String(row['label']), first, documents, isLost: false };
   }
 
-  function made(index: number, key: string, text: string, provisional: number): Label {
-    const code = (isNew ? undefined : codeBetween(index, key)) ?? provisional;
+  function made(key: string, text: string): Label {
+    const code = (isNew ? undefined : codeBetween(key)) ?? BEFORE_FIRST - 1 - byKey.size;
     const label = { key, code, label: text, first: Number.MAX_SAFE_INTEGER, documents: 0, isLost: false };
     // The codes of the next new texts are around it.
     if (!isNew) put.run(index, key, code, text, label.first, 0);
     return label;
   }
 
-  function codeBetween(index: number, key: string): number | undefined {
+  function codeBetween(key: string): number | undefined {
     const low = Number(below.get(index, key)?.['code'] ?? BEFORE_FIRST);
     const next = above.get(index, key);
     const high = next === undefined ? low + 2 * CODE_STEP : Number(next['code']);
@@ -125,22 +127,19 @@ export function createLabels(database: DatabaseSync, columns: readonly FactColum
   }
 
   /** The first document that has the label, now that another one has it no more. */
-  function refind(label: Label, { attribute, name }: FactColumn): void {
+  function refind(label: Label): void {
     const holds =
       attribute.multiple === true ? `instr(',' || ${name} || ',', ',${label.code},')` : `${name} = ${label.code}`;
     const sql = `SELECT n, attributes FROM facts CROSS JOIN documents USING (n) WHERE ${holds} AND n > ? ORDER BY n LIMIT 1`;
     const row = database.prepare(sql).get(label.first);
     if (row === undefined) throw new Error(`no document has "${label.key}": the file is damaged`);
     const { [attribute.name]: values } = JSON.parse(String(row['attributes'])) as Document['attributes'];
+    const texts = [values ?? []].flat().map(String);
     label.first = Number(row['n']);
-    label.label =
-      [values ?? []]
-        .flat()
-        .map(String)
-        .find((text) => canonicalDocumentText(text) === label.key) ?? '';
+    label.label = texts.find((text) => canonicalDocumentText(text) === label.key) ?? '';
   }
 
-  function renumber({ attribute, index, name }: FactColumn): void {
+  function renumber(): void {
     // SQLite's order of UTF-8. `<` on JavaScript strings puts U+FF00 behind an emoji.
     database.exec(`
       CREATE TEMP TABLE moved (old INTEGER PRIMARY KEY, code INTEGER NOT NULL);
@@ -156,41 +155,30 @@ export function createLabels(database: DatabaseSync, columns: readonly FactColum
   }
 
   return {
-    codeOf: ({ index }: FactColumn, text: string): number | null => find(index, text)?.code ?? null,
+    codeOf: (text: string): number | undefined => find(text)?.code,
     /** Counts the texts of a document that is written or taken away, in row `n`. */
     count: ({ attributes }: Document, n: number, change: 1 | -1): void => {
-      for (const { attribute, index } of texts) {
-        for (const text of [attributes[attribute.name] ?? []].flat()) {
-          const label = find(index, String(text));
-          if (label === undefined) continue;
-          label.documents += change;
-          if (change === -1) label.isLost ||= n === label.first;
-          else if (n < label.first || (label.isLost && n === label.first)) {
-            Object.assign(label, { label: String(text), first: n, isLost: false });
-          }
+      for (const text of [attributes[attribute.name] ?? []].flat().map(String)) {
+        const label = find(text);
+        if (label === undefined) continue;
+        label.documents += change;
+        if (change === -1) label.isLost ||= n === label.first;
+        else if (n < label.first || (label.isLost && n === label.first)) {
+          Object.assign(label, { label: text, first: n, isLost: false });
         }
       }
     },
     /** After all rows: writes the labels of these documents. */
     write: (): void => {
-      for (const column of texts) {
-        const labels = [...(byKey.get(column.index)?.values() ?? [])];
-        for (const label of labels) {
-          const { key, code, documents, isLost } = label;
-          if (documents > 0 && isLost) refind(label, column);
-          if (documents === 0) remove.run(column.index, key);
-          else put.run(column.index, key, code, label.label, label.first, documents);
+      for (const label of byKey.values()) {
+        if (label.documents === 0) {
+          remove.run(index, label.key);
+          continue;
         }
-        if (labels.some(({ code, documents }) => code < 0 && documents > 0)) renumber(column);
+        if (label.isLost) refind(label);
+        put.run(index, label.key, label.code, label.label, label.first, label.documents);
       }
+      if (byKey.values().some(({ code, documents }) => code < 0 && documents > 0)) renumber();
     },
   };
-}
-
-type Labels = ReturnType<typeof createLabels>;
-
-function setDefault<V>(maps: Map<number, Map<string, V>>, index: number): Map<string, V> {
-  const found = maps.get(index) ?? new Map<string, V>();
-  maps.set(index, found);
-  return found;
 }

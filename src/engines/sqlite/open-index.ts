@@ -1,11 +1,10 @@
-import { existsSync } from 'node:fs';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { dateText } from '../../search/canonical.ts';
 import type { Filter, SearchDomain, SearchRequest, Sort } from '../../search/domain.ts';
 import { FACET_VALUES, type FacetCount, probeOf, type ResultPage, type SearchResult } from '../../search/engine.ts';
 import { formsOf } from '../analysis/forms.ts';
 import { type Expression, readingsOf, type Vocabulary } from './expression.ts';
-import { type FactColumn, factColumnsOf, IndexError, openFile, reading, readMeta } from './schema.ts';
+import { type FactColumn, factColumnsOf, openFile, reading, readMeta } from './schema.ts';
 import { snippetOf } from './snippet.ts';
 
 export interface OpenIndexOptions {
@@ -26,10 +25,6 @@ export type OpenIndex = ReturnType<typeof openIndex>;
  * @throws IndexError that names the file and tells what to do.
  */
 export function openIndex({ file, domain, snippetLength }: OpenIndexOptions) {
-  if (!existsSync(file)) {
-    const message = `${file} does not exist; build it with: serpcache index ${domain.name} <file.ndjson|csv> (a lifeboat's: --into <directory>)`;
-    throw new IndexError('missing', file, message);
-  }
   const database = openFile(file);
   try {
     const meta = readMeta(database, file, domain);

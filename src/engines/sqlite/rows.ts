@@ -11,18 +11,18 @@ import {
   type WordRun,
   withoutUmlauts,
 } from '../analysis/words.ts';
-import { createLabels, factsOf } from './facts.ts';
+import { createLabels, factsOf, type WrittenColumn } from './facts.ts';
 import { factColumnsOf } from './schema.ts';
 
-export type Rows = ReturnType<typeof createRows>;
-
 /**
- * The rows of documents in all tables of an index: for a new index, or for one that answers searches. Call `finish` before
- * the transaction ends.
+ * The rows of documents in all tables of an index: for a new index, or for one that answers searches. Rows are written in
+ * their order: FTS5 makes a segment each time when a row is before the last one. Call `finish` before the transaction ends.
  */
 export function createRows(database: DatabaseSync, domain: SearchDomain, { isNew }: { readonly isNew: boolean }) {
-  const columns = [...factColumnsOf(domain).values()];
-  const labels = createLabels(database, columns, isNew);
+  const columns = [...factColumnsOf(domain).values()].map((column): WrittenColumn => {
+    const isText = column.attribute.type === 'string';
+    return { ...column, labels: isText ? createLabels(database, column, isNew) : undefined };
+  });
   const spellings = createCounts(database, 'spellings', ['words', 'phrase', 'piece']);
   const words = createCounts(database, 'words', ['word']);
   const spellingsIn = createSpeller();
@@ -36,11 +36,9 @@ export function createRows(database: DatabaseSync, domain: SearchDomain, { isNew
   const drops = ['documents', 'facts', 'folded_ids'].map((table) =>
     database.prepare(`DELETE FROM ${table} WHERE n = ?`),
   );
-  /** Texts by their row, written in the order of rows: FTS5 makes a segment each time when a row is before the last one. */
-  const texts = new Map<number, { readonly old: Texts | undefined; now: Texts | undefined }>();
-
-  /** The words of the columns of `fts`. Counts them and their spellings. */
-  const textsOf = (document: Document, change: 1 | -1): Texts => {
+  /** The words of the columns of `fts`. Counts them, their spellings and the texts of attributes. */
+  const counted = (n: number, document: Document, change: 1 | -1): readonly string[] => {
+    for (const { labels } of columns) labels?.count(document, n, change);
     const wordsOf = (text: string): string =>
       runsOf(text)
         .flatMap((run) => {
@@ -54,50 +52,47 @@ export function createRows(database: DatabaseSync, domain: SearchDomain, { isNew
     return made;
   };
 
+  const replaceTexts = (n: number, before: Document | undefined, after: Document | undefined): void => {
+    const old = before && counted(n, before, -1);
+    const now = after && counted(n, after, 1);
+    if (old?.join('\n') === now?.join('\n')) return;
+    if (old !== undefined) dropText.run(n, ...old);
+    if (now !== undefined) putText.run(n, ...now);
+  };
+
   return {
-    /** The row of `facts`. @throws an error about a document that cannot be indexed; nothing is written. */
-    factsOf: (document: Document) => {
-      if (!isDocumentId(document.id)) throw new Error(`an id must be 1 to ${MAX_ID_BYTES} bytes of text`);
-      return factsOf(document, columns, labels);
-    },
-    /** @param before the document that the row holds; undefined for a new row. */
-    put: (n: number, given: Document, facts: ReturnType<typeof factsOf>, before: Document | undefined): void => {
+    /**
+     * @param before the document that the row holds; absent for a new row
+     * @returns why the document cannot be indexed; nothing is written then
+     */
+    put: (n: number, given: Document, before?: Document): string | undefined => {
+      if (!isDocumentId(given.id)) return `an id must be 1 to ${MAX_ID_BYTES} bytes of text`;
+      let facts: ReturnType<typeof factsOf>;
+      try {
+        facts = factsOf(given, columns);
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error);
+      }
       // SQLite ends text at a NUL.
       const [title, description] = [given.title.replaceAll('\0', ' '), given.description.replaceAll('\0', ' ')];
-      const document = { ...given, title, description };
       putDocument.run(n, given.id, title, description, JSON.stringify(given.attributes));
       putFacts.run(n, ...facts);
       const folded = canonicalDocumentText(given.id);
       if (folded !== given.id) putFoldedId.run(folded, n);
-      if (before !== undefined) labels.count(before, n, -1);
-      labels.count(document, n, 1);
-      if (isNew) {
-        putText.run(n, ...textsOf(document, 1));
-        return;
-      }
-      const old = before === undefined ? undefined : textsOf(before, -1);
-      texts.set(n, { old: texts.has(n) ? texts.get(n)?.old : old, now: textsOf(document, 1) });
+      replaceTexts(n, before, { ...given, title, description });
+      return undefined;
     },
     remove: (n: number, before: Document): void => {
       for (const drop of drops) drop.run(n);
-      labels.count(before, n, -1);
-      const old = textsOf(before, -1);
-      texts.set(n, { old: texts.has(n) ? texts.get(n)?.old : old, now: undefined });
+      replaceTexts(n, before, undefined);
     },
     finish: (): void => {
-      for (const [n, { old, now }] of [...texts].sort(([a], [b]) => a - b)) {
-        if (old?.join('\n') === now?.join('\n')) continue;
-        if (old !== undefined) dropText.run(n, ...old);
-        if (now !== undefined) putText.run(n, ...now);
-      }
-      labels.write();
+      for (const { labels } of columns) labels?.write();
       spellings.write();
       words.write();
     },
   };
 }
-
-type Texts = readonly string[];
 
 /** The words into which FTS5's tokeniser splits a column: at ASCII signs but those of words. */
 function tokensOf(column: string): readonly string[] {

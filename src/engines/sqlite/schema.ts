@@ -1,4 +1,5 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { Attribute, SearchDomain } from '../../search/domain.ts';
@@ -41,9 +42,14 @@ const SQLITE_BUSY = 5;
 /**
  * Opens an existing file, for reading only where it is write-protected. Readers may write too: the first one after a crash
  * in the middle of a write rolls it back.
- * @throws IndexError when the file system refuses.
+ * @throws IndexError when there is none, or the file system refuses.
  */
 export function openFile(file: string): DatabaseSync {
+  if (!existsSync(file)) {
+    const domain = basename(file, '.sqlite');
+    const message = `${file} does not exist; build it with: serpcache index ${domain} <file.ndjson|csv> (a lifeboat's: --into <directory>)`;
+    throw new IndexError('missing', file, message);
+  }
   const url = pathToFileURL(file);
   // Without it SQLite would create a file that is missing.
   url.searchParams.set('mode', 'rw');
@@ -165,7 +171,7 @@ export interface IndexMeta {
 }
 
 export function writeMeta(database: DatabaseSync, domain: SearchDomain, meta: IndexMeta): void {
-  const insert = database.prepare('INSERT INTO meta (name, value) VALUES (?, ?)');
+  const insert = database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)');
   insert.run('schema', SCHEMA);
   insert.run('attributes', declarationOf(domain));
   insert.run('documents', String(meta.documents));

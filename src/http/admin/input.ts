@@ -240,53 +240,36 @@ function codeOf(pointer: string, isMissing: boolean): Problem['code'] {
   return 'invalid-body';
 }
 
-/** The maximum of counts whose schema has none. */
-const MAX_COUNT = 1_000_000;
-
 /**
  * Reads the query of an operator's request by its schema; numbers and flags are read from text. Unlike in a search, an unknown
  * parameter is refused, because it is a typing error.
  */
 function queryReader<S extends TQuery>(schema: S): (request: FastifyRequest) => Static<S> {
-  const { properties = {}, required = [] } = nodeOf(schema);
+  const { properties = {} } = nodeOf(schema);
   const known = Object.keys(properties);
+  const defaults = Object.entries(properties).flatMap(([name, node]) =>
+    node.default === undefined ? [] : [[name, node.default]],
+  );
+  const shape = Compile(schema);
   return ({ raw: { url = '' } }) => {
     const mark = url.indexOf('?');
-    const values = new Map<string, string>();
+    const given = new Map<string, unknown>();
     for (const [name, value] of mark < 0 ? [] : parseQueryString(url.slice(mark + 1))) {
       if (!known.includes(name))
         throw invalid(name.slice(0, 64), `There is no such parameter; known are ${known.join(', ')}.`);
-      if (values.has(name)) throw invalid(name, 'It is given twice.');
-      values.set(name, value);
+      if (given.has(name)) throw invalid(name, 'It is given twice.');
+      given.set(name, valueIn(value, properties[name]));
     }
-    const read = Object.entries(properties).map(([name, node]) => [
-      name,
-      required.includes(name) ? requiredText(name, values.get(name)) : parameterOf(name, node, values.get(name)),
-    ]);
-    return Object.fromEntries(read);
+    const query: unknown = Object.fromEntries([...defaults, ...given]);
+    if (shape.Check(query)) return query;
+    const { detail, parameter } = problemOf(shape.Errors(query)[0], query, schema);
+    throw invalid(parameter?.slice(1) ?? '', detail.slice(1));
   };
 }
 
-function requiredText(name: string, given = ''): string {
-  const text = given.trim();
-  if (text === '') throw invalid(name, `The parameter ${name} is required.`);
-  return text;
-}
-
-function parameterOf(
-  name: string,
-  { type, minimum = 0, maximum = MAX_COUNT, default: byDefault }: SchemaNode,
-  given?: string,
-) {
-  if (given === undefined) return byDefault;
-  if (type === 'boolean') {
-    if (given !== 'true' && given !== 'false') throw invalid(name, `The parameter ${name} is true or false.`);
-    return given === 'true';
-  }
-  if (type !== 'integer') return given;
-  const count = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
-  if (count >= minimum && count <= maximum) return count;
-  throw invalid(name, `The parameter ${name} is a whole number from ${minimum} to ${maximum}.`);
+function valueIn(text: string, node: SchemaNode | undefined): unknown {
+  if (node?.type === 'integer' && /^\d{1,9}$/.test(text)) return Number(text);
+  return node?.type === 'boolean' && /^(?:true|false)$/.test(text) ? text === 'true' : text.trim();
 }
 
 /** @throws Refusal `unknown-domain`, with the name of the query parameter. */

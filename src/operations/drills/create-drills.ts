@@ -3,7 +3,7 @@ import { halt as haltDocument, liftHalt } from '../../control/changes.ts';
 import type { Caller } from '../../control/control.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import { createRecordArchive } from '../../report/record-archive.ts';
-import type { Runtime } from '../../runtime.ts';
+import { pause, type Runtime } from '../../runtime.ts';
 import { createDrillList, createRemoteDrills } from './drill-list.ts';
 import { abortedBy, abortRemotely } from './drill-lock.ts';
 import type { DrillDomain, DrillEvent, DrillPreview, DrillRequest, StartRequest } from './drills.ts';
@@ -12,7 +12,7 @@ import { JOURNALS, type Journal, type ResumePoint, resumePoint } from './journal
 import type { Plan } from './plan.ts';
 import { loadReadyPlans } from './plan-file.ts';
 import { drillWarnings, forecastOf, previewStage, type ResolvedRequest, resolveRequest } from './resolve-request.ts';
-import { type Sleep, timerSleep } from './run-domain.ts';
+import type { Sleep } from './run-domain.ts';
 import { beginDrill, type RunningDrill } from './run-drill.ts';
 
 export interface DrillsOptions extends Runtime<DrillEvent> {
@@ -41,7 +41,7 @@ export type Drills = ReturnType<typeof createDrills>;
 /** Reads the ready-made plans. @throws when one of them is invalid */
 export function createDrills(options: DrillsOptions) {
   const { domains, random, clock, observe, processId, keep, directory } = options;
-  const { leaseMs = 3000, tickMs = 500, sleep = timerSleep } = options;
+  const { leaseMs = 3000, tickMs = 500, sleep = pause } = options;
   const ready = loadReadyPlans();
   const archive = createRecordArchive({
     reader: JOURNALS,
@@ -142,7 +142,7 @@ export function createDrills(options: DrillsOptions) {
       const own = [...running.values()];
       for (const drill of own) void drill.stop(PROCESS_STOPPED);
       // While the control store is away a drill cannot be ended; the other processes end it when its lease expires.
-      await Promise.race([Promise.all(own.map((drill) => drill.over)), timerSleep(CLOSE_MS)]);
+      await Promise.race([Promise.all(own.map((drill) => drill.over)), pause(CLOSE_MS)]);
     },
   };
 }

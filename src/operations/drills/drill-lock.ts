@@ -71,18 +71,8 @@ export function createDrillLock({ control, overlay: ours, flushed, nowMs, sleep 
     flush: async ({ nodes, ...stage }: StageOverlay): Promise<readonly OverlayRange[]> => {
       const { after } = await control.change((document) => {
         const { overlay } = document;
-        const resumed =
-          overlay?.drill !== drill || floors === undefined
-            ? document
-            : {
-                ...document,
-                overlay: {
-                  ...overlay,
-                  ranges: floors.ranges,
-                  nodes: floors.nodes,
-                },
-              };
-        return changeOverlay(resumed, drill, { ...stage, nodes });
+        const resumed = overlay?.drill === drill && floors !== undefined ? { ...overlay, ...floors } : overlay;
+        return changeOverlay({ ...document, overlay: resumed }, drill, { ...stage, nodes });
       });
       floors = undefined;
       return after.overlay?.ranges ?? [];

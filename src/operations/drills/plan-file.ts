@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
 import { BUCKETS } from '../../cache/invalidation.ts';
+import { readDocument } from '../../schema/document.ts';
 import { describeFault, type Fault, formatPath } from '../../schema/faults.ts';
 import { isMapping, readTree } from '../../schema/read.ts';
+import { KIB } from '../../schema/units.ts';
 import { widthOfFraction } from './cohorts.ts';
 import {
   type DraftPlan,
@@ -16,43 +17,18 @@ import {
   UNFITTED_PATIENCE_LIMIT_MS,
 } from './plan.ts';
 
-const MAX_CHARACTERS = 65_536;
+const MAX_BYTES = 64 * KIB;
 
 /**
  * Reads a plan from YAML, with durations as `10s` and defaults for absent members.
  * @param nodes number of nodes in the store, when known: `node: each` becomes one stage per node.
  */
 export function readPlanFile(text: string, nodes?: number): ReadPlan {
-  if (text.length > MAX_CHARACTERS) return fileFault(`${text.length} characters`, `at most ${MAX_CHARACTERS}`);
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) return fileFault(`not YAML (${error.code})`, 'YAML', lines.linePos(error.pos[0]).line);
-  let tree: unknown;
-  try {
-    // Bounds the size that nested aliases can expand to.
-    tree = document.toJS({ maxAliasCount: 100 });
-  } catch {
-    return fileFault('aliases', 'aliases of known anchors, not nested deep');
-  }
+  const { tree, faults, lineOf } = readDocument(text, MAX_BYTES);
+  if (faults.length > 0) return { kind: 'faults', faults };
   const read = readPlan(tree, { form: 'file', nodes });
   if (read.kind === 'plan') return read;
-  const lineOf = (path: Fault['path']): number | undefined => {
-    // A missing member has no line; the mapping that lacks it has one.
-    for (let length = path.length; length >= 0; length -= 1) {
-      const node: unknown = document.getIn(path.slice(0, length), true);
-      const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
-      if (Array.isArray(range)) return lines.linePos(Number(range[0])).line;
-    }
-    return undefined;
-  };
-  return {
-    kind: 'faults',
-    faults: read.faults.map((fault) => {
-      const line = lineOf(fault.path);
-      return line === undefined ? fault : { ...fault, line };
-    }),
-  };
+  return { kind: 'faults', faults: read.faults.map((fault) => ({ ...fault, line: lineOf(fault.path) })) };
 }
 
 /** All faults of a plan, one per line. */
@@ -60,10 +36,6 @@ export function describeFaults(faults: readonly Fault[]): string {
   return faults
     .map(({ path, ...fault }) => describeFault({ ...fault, path: formatPath(path) || 'the plan' }))
     .join('\n');
-}
-
-function fileFault(value: string, allowed: string, line?: number): ReadPlan {
-  return { kind: 'faults', faults: [{ path: [], value, allowed, line }] };
 }
 
 /** The ready-made plans, for a store with `nodes` nodes. */

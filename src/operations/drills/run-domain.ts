@@ -1,4 +1,3 @@
-import { setTimeout as timer } from 'node:timers/promises';
 import { BUCKETS } from '../../cache/invalidation.ts';
 import type { BucketRange } from '../../control/document.ts';
 import { OperationError } from '../../control/operation-error.ts';
@@ -126,12 +125,7 @@ export async function runDomain(run: {
     switch (decision.kind) {
       case 'hold':
         if (state.kind !== 'stage') return undefined;
-        enter({
-          kind: 'stage',
-          stage,
-          sinceMs: state.sinceMs,
-          heldSinceMs: decision.sinceMs,
-        });
+        enter({ ...state, heldSinceMs: decision.sinceMs });
         return undefined;
       case 'stage':
         await beginStage(decision.stage);
@@ -289,6 +283,3 @@ export function createStopSignal() {
 
 /** How drills wait; tests pass their own. */
 export type Sleep = (ms: number, signal?: AbortSignal) => Promise<void>;
-
-/** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
-export const timerSleep: Sleep = (ms, signal) => timer(ms, undefined, { ref: false, signal }).catch(() => undefined);

@@ -219,25 +219,15 @@ export function planDurationMs({
 /** The three figures that a drill is run for, with their names and meanings. */
 export function survivalFigures(result: DomainResult | undefined) {
   const survival = result?.survival;
-  /** A journal of an old version has no ranges, which is different from a range that could not be measured. */
-  const measured = (range: Range | undefined, text: (value: number) => string): string =>
-    survival === undefined ? UNKNOWN : rangeText(range, text);
+  const figure = (name: string, meaning: string, range: Range | undefined, text: (value: number) => string) => {
+    // A journal of an old version has no ranges, which is different from a range that could not be measured.
+    return { name, meaning, text: survival === undefined ? UNKNOWN : rangeText(range, text) };
+  };
+  const { headroomLeft, amplification, survivable } = survival ?? {};
   return {
-    headroomLeft: {
-      name: 'headroom left',
-      meaning: MEANINGS.headroom,
-      text: measured(survival?.headroomLeft, timesText),
-    },
-    amplification: {
-      name: 'amplification',
-      meaning: MEANINGS.amplification,
-      text: measured(survival?.amplification, timesText),
-    },
-    survivable: {
-      name: 'survivable f*',
-      meaning: MEANINGS.survivable,
-      text: measured(survival?.survivable, percentText),
-    },
+    headroomLeft: figure('headroom left', MEANINGS.headroom, headroomLeft, timesText),
+    amplification: figure('amplification', MEANINGS.amplification, amplification, timesText),
+    survivable: figure('survivable f*', MEANINGS.survivable, survivable, percentText),
   };
 }
 

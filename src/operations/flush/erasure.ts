@@ -1,5 +1,5 @@
 import { OperationError } from '../../control/operation-error.ts';
-import { type Clock, inParallel } from '../../runtime.ts';
+import { type Clock, inParallel, pause } from '../../runtime.ts';
 import { type StoreContent, StoreUnreachable } from './content.ts';
 import type { EraseRequest, Erasure, FlushEvent } from './flush.ts';
 import { includesBucket, keyOfStoreName } from './preview.ts';
@@ -224,18 +224,4 @@ async function unlinkOnNode(
       await pause(FIRST_WAIT_MS * 2 ** (failures - 1), signal);
     }
   }
-}
-
-/** Resolves after `ms`, or when the signal is aborted. Does not keep the process alive. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms).unref();
-    signal.addEventListener('abort', end);
-  });
 }

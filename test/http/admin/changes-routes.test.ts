@@ -145,7 +145,7 @@ for (const [what, payload, options, status, code, detail] of [
   ['another coding', '{"id":"1"}', { headers: { 'content-encoding': 'br' } }, 415, 'unsupported-media-type', /gzip/],
   ['an unknown domain', '{"id":"1"}', { domain: 'god' }, 404, 'unknown-domain', /goods, auto/],
   ['a domain without a feed', '{"id":"1"}', { domain: 'auto' }, 409, 'no-feed', /domains\.auto\.changes/],
-  ['an empty domain', '{"id":"1"}', { domain: '' }, 400, 'invalid-request', /domain is required/],
+  ['an empty domain', '{"id":"1"}', { domain: '' }, 400, 'invalid-request', /domain: ""; allowed: a text of 1 to 64/],
   ['a second parameter', '{"id":"1"}', { domain: 'goods&top=1' }, 400, 'invalid-request', /known are domain/],
 ] as const) {
   test(`${what}: ${code}, and nothing is published`, async (context) => {

@@ -29,10 +29,10 @@ test('a plan needs only a name and one stage; everything else has a default', ()
 
 const head = 'name: a\nstages:\n  - { fraction: 0.1, hold: 10s }\n';
 const BAD: readonly (readonly [what: string, text: string, fault: RegExp])[] = [
-  ['no content', '', /^the plan: \(missing\); allowed: a mapping of name, /],
+  ['no content', '', /^name: \(missing\); allowed: 1 to 64 .*\nstages: \(missing\); allowed: /],
   ['no YAML', 'name: [', /^the plan \(line \d\): not YAML/],
   ['a list', '- a\n', /^the plan \(line 1\): a list of 1; allowed: a mapping/],
-  ['too many characters', `name: ${'a'.repeat(70_000)}`, /^the plan: 70006 characters; allowed: at most 65536/],
+  ['too many bytes', `name: ${'a'.repeat(70_000)}`, /^the plan: 70006 bytes; allowed: at most 64KiB/],
   ['a name with a capital', head.replace('a', 'A'), /name \(line 1\): "nAme|no such setting|name/],
   ['no stages', 'name: a\n', /^stages \(line 1\): \(missing\); allowed: a list of 1 to 16 stages/],
   ['an empty list of stages', 'name: a\nstages: []\n', /^stages \(line 2\): a list of 0/],

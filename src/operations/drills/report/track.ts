@@ -50,7 +50,10 @@ export function trackOf(journal: Journal, domain: string): Track {
       runs.push([{ fromMs, toMs: sample.atMs, data: sample }]);
     }
   }
-  const moments = [...runs.flatMap((run) => run.flatMap(({ fromMs, toMs }) => [fromMs, toMs])), ...marks.map(at)];
+  const moments = [
+    ...runs.flatMap((run) => run.flatMap(({ fromMs, toMs }) => [fromMs, toMs])),
+    ...marks.map(({ atMs }) => atMs),
+  ];
   const firstMs = moments.reduce((low, ms) => Math.min(low, ms), moments[0] ?? 0);
   // A whole second, so that the axis begins with a tick.
   const fromMs = Math.floor(firstMs / 1000) * 1000;
@@ -79,10 +82,6 @@ function byTime<T extends { readonly atMs: number }>(some: readonly T[]): readon
 function usualDistanceMs(samples: readonly Sample[]): number {
   const distances = samples.slice(1).map((sample, i) => sample.atMs - (samples[i]?.atMs ?? sample.atMs));
   return distances.toSorted((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;
-}
-
-function at({ atMs }: Mark): number {
-  return atMs;
 }
 
 /** The samples of one phase, or of one stage when the phase has stages. */
