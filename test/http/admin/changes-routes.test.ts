@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, type TestContext, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Change, MAX_CHANGE_TEXT } from '../../../src/changes/change.ts';
@@ -9,7 +9,7 @@ import { createFakeOperations } from '../../fakes/operations.ts';
 import { adminHarness, bearer } from './harness.ts';
 
 /** The admin listener, with the changes that the feed of `goods` takes. */
-function feedHarness(context: Pick<TestContext, 'after'>, fault?: () => Error | undefined) {
+function feedHarness(context: Parameters<typeof adminHarness>[0], fault?: () => Error | undefined) {
   const published: Change[] = [];
   const publish = async (changes: readonly Change[]): Promise<void> => {
     const error = fault?.();

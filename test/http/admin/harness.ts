@@ -21,7 +21,7 @@ export type Reply = Awaited<ReturnType<AdminHarness['get']>>;
 
 /** The admin listener over fake operations, closed when the test ends. */
 export function adminHarness(
-  context: Pick<TestContext, 'after'>,
+  context: { after(close: () => Promise<unknown>): void },
   options: Partial<AdminServerOptions> & { readonly clock?: Clock } = {},
 ) {
   const clock = options.clock ?? systemClock;
