@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import pino from 'pino';
 import { type AdminServerOptions, createAdminServer } from '../../../src/http/admin/admin-server.ts';
 import type { RequestEvent } from '../../../src/http/events.ts';
