@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { type Change, MAX_CHANGE_TEXT } from '../../../src/changes/change.ts';
@@ -9,7 +9,7 @@ import { createFakeOperations } from '../../fakes/operations.ts';
 import { adminHarness, bearer } from './harness.ts';
 
 /** The admin listener, with the changes that the feed of `goods` takes. */
-function feedHarness(context: TestContext, fault?: () => Error | undefined) {
+function feedHarness(context: Parameters<typeof adminHarness>[0], fault?: () => Error | undefined) {
   const published: Change[] = [];
   const publish = async (changes: readonly Change[]): Promise<void> => {
     const error = fault?.();
@@ -34,7 +34,7 @@ function feedHarness(context: TestContext, fault?: () => Error | undefined) {
 }
 
 const NDJSON = { 'content-type': 'application/x-ndjson' };
-const numbered = (count: number): string => Array.from({ length: count }, (_, at) => `{"id":"${at}"}\n`).join('');
+const MILLION = '{"id":"123456"}\n'.repeat(1_000_000);
 
 test('lines are taken in order, and malformed ones are answered by number', async (context) => {
   const { send, published, entries } = feedHarness(context);
@@ -111,52 +111,56 @@ test('a call without a line takes none', async (context) => {
 
 const plain = { headers: NDJSON };
 const packed = { headers: { ...NDJSON, 'content-encoding': 'gzip' } };
-for (const [what, payload, options, status, code, detail] of [
-  ['a million ids', numbered(1_000_000), plain, 413, 'body-too-large', /at most 8388608 bytes/],
-  [
-    'a million ids, packed',
-    gzipSync(numbered(1_000_000)),
-    packed,
-    413,
-    'body-too-large',
-    /10000 lines and 8388608 bytes/,
-  ],
-  ['a line more than allowed', numbered(10_001), plain, 413, 'body-too-large', /at most 10000 lines/],
-  ['many empty lines', '\n'.repeat(8_000_000), plain, 413, 'body-too-large', /at most 10000 lines/],
-  [
-    'nothing but faults',
-    'a\n\nb\n',
-    plain,
-    400,
-    'invalid-body',
-    /^No line was taken\. line 1: it is not JSON.*; line 3: /,
-  ],
-  ['bytes that are not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), plain, 400, 'invalid-body', /line 1: it is not UTF-8/],
-  ['a deep list', '['.repeat(2_000_000), plain, 400, 'invalid-body', /line 1: it has more than 10000 values/],
-  [
-    'a line of 3 MB',
-    `{"id":"1","text":"${'x'.repeat(3_000_000)}"}`,
-    plain,
-    400,
-    'invalid-body',
-    /longer than 2097152 bytes/,
-  ],
-  ['damaged gzip', gzipSync('{"id":"1"}').subarray(0, 12), packed, 400, 'invalid-body', /damaged/],
-  ['another coding', '{"id":"1"}', { headers: { 'content-encoding': 'br' } }, 415, 'unsupported-media-type', /gzip/],
-  ['an unknown domain', '{"id":"1"}', { domain: 'god' }, 404, 'unknown-domain', /goods, auto/],
-  ['a domain without a feed', '{"id":"1"}', { domain: 'auto' }, 409, 'no-feed', /domains\.auto\.changes/],
-  ['an empty domain', '{"id":"1"}', { domain: '' }, 400, 'invalid-request', /domain: ""; allowed: a text of 1 to 64/],
-  ['a second parameter', '{"id":"1"}', { domain: 'goods&top=1' }, 400, 'invalid-request', /known are domain/],
-] as const) {
-  test(`${what}: ${code}, and nothing is published`, async (context) => {
-    const { send, published } = feedHarness(context);
-    const answer = await send(payload, options);
-    assert.deepEqual([answer.status, answer.json.code], [status, code]);
-    assert.match(answer.json.detail, detail);
-    assert.ok(answer.json.detail.length < 1000);
-    assert.deepEqual(published, []);
-  });
-}
+describe('a call that is refused', () => {
+  const feed = feedHarness({ after });
+
+  for (const [what, payload, options, status, code, detail] of [
+    ['a million ids', MILLION, plain, 413, 'body-too-large', /at most 8388608 bytes/],
+    ['a million ids, packed', gzipSync(MILLION), packed, 413, 'body-too-large', /10000 lines and 8388608 bytes/],
+    ['a line more than allowed', '{"id":"1"}\n'.repeat(10_001), plain, 413, 'body-too-large', /at most 10000 lines/],
+    ['many empty lines', '\n'.repeat(8_000_000), plain, 413, 'body-too-large', /at most 10000 lines/],
+    [
+      'nothing but faults',
+      'a\n\nb\n',
+      plain,
+      400,
+      'invalid-body',
+      /^No line was taken\. line 1: it is not JSON.*; line 3: /,
+    ],
+    [
+      'bytes that are not UTF-8',
+      Buffer.from([0x7b, 0xff, 0x7d]),
+      plain,
+      400,
+      'invalid-body',
+      /line 1: it is not UTF-8/,
+    ],
+    ['a deep list', '['.repeat(2_000_000), plain, 400, 'invalid-body', /line 1: it has more than 10000 values/],
+    [
+      'a line of 3 MB',
+      `{"id":"1","text":"${'x'.repeat(3_000_000)}"}`,
+      plain,
+      400,
+      'invalid-body',
+      /longer than 2097152 bytes/,
+    ],
+    ['damaged gzip', gzipSync('{"id":"1"}').subarray(0, 12), packed, 400, 'invalid-body', /damaged/],
+    ['another coding', '{"id":"1"}', { headers: { 'content-encoding': 'br' } }, 415, 'unsupported-media-type', /gzip/],
+    ['an unknown domain', '{"id":"1"}', { domain: 'god' }, 404, 'unknown-domain', /goods, auto/],
+    ['a domain without a feed', '{"id":"1"}', { domain: 'auto' }, 409, 'no-feed', /domains\.auto\.changes/],
+    ['an empty domain', '{"id":"1"}', { domain: '' }, 400, 'invalid-request', /domain: ""; allowed: a text of 1 to 64/],
+    ['a second parameter', '{"id":"1"}', { domain: 'goods&top=1' }, 400, 'invalid-request', /known are domain/],
+  ] as const) {
+    test(`${what}: ${code}, and nothing is published`, async () => {
+      const { send, published } = feed;
+      const answer = await send(payload, options);
+      assert.deepEqual([answer.status, answer.json.code], [status, code]);
+      assert.match(answer.json.detail, detail);
+      assert.ok(answer.json.detail.length < 1000);
+      assert.deepEqual(published, []);
+    });
+  }
+});
 
 test('the refusal of all lines has the first hundred of them, in short', async (context) => {
   const { send } = feedHarness(context);

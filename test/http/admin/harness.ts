@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import pino from 'pino';
 import { type AdminServerOptions, createAdminServer } from '../../../src/http/admin/admin-server.ts';
 import type { RequestEvent } from '../../../src/http/events.ts';
@@ -21,7 +21,7 @@ export type Reply = Awaited<ReturnType<AdminHarness['get']>>;
 
 /** The admin listener over fake operations, closed when the test ends. */
 export function adminHarness(
-  context: Pick<TestContext, 'after'>,
+  context: { after(close: () => Promise<unknown>): void },
   options: Partial<AdminServerOptions> & { readonly clock?: Clock } = {},
 ) {
   const clock = options.clock ?? systemClock;

@@ -12,6 +12,8 @@ import {
 import { inLab } from '../../../../loadtest/labs/kit/lab.ts';
 import { figureOf, LAB } from './harness.ts';
 
+const MOST_SECONDS = 20;
+
 const ROW: Omit<CostRow, 'policy' | 'isTls'> = {
   perSecond: 8000,
   meanMs: 1,
@@ -98,13 +100,18 @@ test('a new connection for each request gives one connect per answer, and a kept
     const store = await lab.startStore({ config: ['bind 127.0.0.1 127.0.0.2'] });
     const targets = ['127.0.0.1', '127.0.0.2'].map((host) => ({ host, port: store.port }));
     const wide = { store, targets };
-    const anew = await closedLoopRow(lab, wide, { clients: 8, policy: EACH, seconds: 0.4 });
-    assert.ok(anew.answered > 20, `${anew.answered}`);
+    /** Longer and longer, until there are enough answers to compare: a busy machine gives few in a second. */
+    const measured = async (policy: typeof EACH | typeof KEPT) => {
+      for (let seconds = 0.4; ; seconds *= 4) {
+        const row = await closedLoopRow(lab, wide, { clients: 8, policy, seconds });
+        assert.equal(row.errors, 0);
+        if (row.answered > 20) return row;
+        assert.ok(seconds < MOST_SECONDS, `${row.answered} answers in ${seconds} s`);
+      }
+    };
+    const { connects, answered } = await measured(EACH);
     // The first of each was opened before the measurement; the last may be open and unanswered.
-    const { connects, answered } = anew;
     assert.ok(Math.abs(connects - answered) <= 8, `${connects} connects, ${answered} answers`);
-    assert.equal(anew.errors, 0);
-    const kept = await closedLoopRow(lab, wide, { clients: 8, policy: KEPT, seconds: 0.4 });
-    assert.ok(kept.answered > 20 && kept.connects === 0 && kept.errors === 0, JSON.stringify(kept));
+    assert.equal((await measured(KEPT)).connects, 0);
   });
 });
