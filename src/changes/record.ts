@@ -19,7 +19,8 @@ const TEXT_KNOWN = 2;
 /** The words of the document may have changed, or all of it: its rank and the totals of its searches too. */
 const TEXT_CHANGED = 4;
 const WAS_KNOWN = 8;
-const MAX_WORDS = 2000;
+/** More than two texts have. */
+const MAX_WORDS = 60_000;
 const MAX_VALUES = 64;
 
 export function encodeChange(change: Change, domain: SearchDomain): Buffer {
@@ -86,11 +87,14 @@ function attributesIn(given: ChangedAttributes | undefined, domain: SearchDomain
   });
 }
 
-/** Texts by their hash, days and numbers by themselves, also where a tool has written them as texts. */
+/**
+ * Texts by their hash, days and numbers by themselves, also where a tool has written them as texts. NaN: not read, so that no filter
+ * excludes it.
+ */
 function comparable(value: string | number, type: SearchDomain['attributes'][number]['type']): number {
   if (type === 'string') return valueHash(String(value));
   if (type === 'date') return Date.parse(`${value}T00:00:00Z`) / MS_PER_DAY;
-  return Number(value);
+  return value === '' ? Number.NaN : Number(value);
 }
 
 export function interestOf({ text, filters, sort, facets }: SearchRequest): Interest {
@@ -204,8 +208,8 @@ export function mayChange(record: Buffer, interest: Interest): boolean {
   const passes = (side: 0 | 1): boolean =>
     interest.filters.every((filter) => {
       const held = values.filter(({ name }) => name === filter.attribute);
-      // An attribute without an old value is as it was before.
-      const one = held.find(({ before }) => before === side) ?? (isKnownBefore ? held[0] : undefined);
+      // An attribute without an old value is as it was before; one without a new value may have any.
+      const one = held.find(({ before }) => before === side) ?? (side === 1 ? held[0] : undefined);
       return one === undefined || one.values.some((value) => isWithin(value, filter));
     });
   // Without old values a document may only enter: one that leaves without being shown is not looked for.
@@ -215,6 +219,7 @@ export function mayChange(record: Buffer, interest: Interest): boolean {
 }
 
 function isWithin(value: number, { values, from = 0, to = 0 }: Interest['filters'][number]): boolean {
+  if (Number.isNaN(value)) return true;
   return values === undefined ? value >= from && value <= to : values.includes(value);
 }
 

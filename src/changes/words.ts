@@ -1,5 +1,5 @@
 import { formsOf } from '../engines/analysis/forms.ts';
-import { foldText, otherUnit, PLAIN, piecesIn, withoutUmlauts } from '../engines/analysis/words.ts';
+import { isNumber, otherUnit, PLAIN, piecesIn, runsOf, textsOf, withoutUmlauts } from '../engines/analysis/words.ts';
 import { canonicalDocumentText } from '../search/canonical.ts';
 
 /**
@@ -12,6 +12,29 @@ export type WordClass = number;
 /** Letters that the class of a word tells apart; the words of a search are as long as their forms agree. */
 const FIRST = 3;
 const LONGEST = 5;
+/** Letters of a word that may be two of a search without their space, the first of them not a short one. */
+const JOINED = 6;
+
+/** The shortest stem that Porter's stemmers of English and Russian leave, of two letters at least; those of search servers are these. */
+const STEM = (() => {
+  const any = (endings: string): string => `(?:${endings.replaceAll(' ', '|')})`;
+  const english = any(
+    'e s es ed ing y i ies ied ly li ful ness ment ate ator ative ation ion al ally ance ence er or ic ical able ible ant ent ism ous ive ' +
+      'ize izer ity iti iviti bility',
+  );
+  const adjective = any('а я ая яя ее ие ые ое ими ыми ей ий ый ой ем им ым ом его ого ему ому их ых ую юю ою ею');
+  const participle = any('(?<=[ая])(?:ем|нн|вш|ющ|щ) ивш ывш ующ');
+  const verb = any(
+    '(?<=[ая])(?:ла|на|ете|йте|ли|й|л|ем|н|ло|но|ет|ют|ны|ть|ешь|нно) ила ыла ена ейте уйте ите или ыли ей уй ил ыл им ым ен ило ыло ено ят ' +
+      'ует уют ит ыт ены ить ыть ишь ую ю',
+  );
+  const noun = any(
+    'а ев ов ие ье е иями ями ами еи ии и ией ей ой ий й иям ям ием ем ам ом о у ах иях ях ы ь ию ью ю ия ья я',
+  );
+  const gerund = any('(?<=[ая])(?:в|вши|вшись) ив ивши ившись ыв ывши ывшись');
+  const russian = `(?:(?<=н)н)?(?:ейше?)?(?:ость?)?и?(?:${gerund}|(?:${participle}?${adjective}|${verb}|${noun})?(?:ся|сь)?)`;
+  return new RegExp(`^(?:[a-z]{2,}?(?=${english}{0,3}$)|[а-я]{2,}?(?=${russian}$))`);
+})();
 
 /** A class of fewer than five letters, which is also that of longer words. */
 export const isShort = (word: WordClass): boolean => (word & 63) === 0;
@@ -27,41 +50,61 @@ export const prefixKey = (word: WordClass): number => startKey(word) | 1;
 /** The classes of a document's text, each once. */
 export function documentClasses(text: string): readonly WordClass[] {
   const classes = new Set<WordClass>();
+  const add = (word: string): void => {
+    classes.add(classOf(word));
+    const stem = stemOf(word);
+    if (word.length >= JOINED) classes.add(joinedClass(stem));
+    if (stem.length < FIRST) classes.add(classOf(stem));
+  };
   let short = '';
   for (const { text: piece, from, to } of piecesIn(text)) {
-    classes.add(classOf(piece));
-    // `wi fi` is also found by `wifi`, and `Müller` by `mueller`.
-    if (short !== '') classes.add(classOf(short + piece));
-    short = piece.length < FIRST ? piece : '';
+    add(piece);
+    // `wi fi` is also found by `wifi`, `u.s.a` by `usa`, and `Müller` by `mueller`.
+    const joined = short + piece;
+    if (short !== '') add(joined);
+    short = [joined, piece].find(({ length }) => length < FIRST) ?? '';
     const typed = text.slice(from, to);
-    if (!PLAIN.test(typed)) classes.add(classOf(withoutUmlauts(typed)));
+    if (!PLAIN.test(typed)) add(withoutUmlauts(typed));
   }
   return [...classes];
 }
 
 /** For each word of a search, the classes that its forms and other spellings may have. */
 export function searchClasses(text: string): readonly (readonly WordClass[])[] {
-  const places = piecesIn(text);
-  const pieces = places.map((piece) => piece.text);
-  return places.map(({ text: piece, from, to }, at) => {
-    const forms = formsOf(piece);
-    const shared = Math.max(Math.min(FIRST, piece.length), commonLength(forms));
+  const parts = runsOf(text).flatMap((run) => run.parts);
+  const places = parts.flatMap(({ pieces, isArticle }) => pieces.map((piece) => ({ ...piece, isArticle })));
+  const pieces = textsOf(places);
+  return places.flatMap(({ text: piece, from, to, isArticle }, at) => {
+    if (isArticle) return [];
+    const [forms, stem] = [formsOf(piece), stemOf(piece)];
+    const shared = Math.max(Math.min(FIRST, piece.length), Math.min(stem.length, commonLength(forms)));
     const spellings = new Set(forms.map((form) => form.slice(0, Math.min(shared, LONGEST))));
+    if (stem.length < FIRST) spellings.add(stem);
+    // `Müller` where another document has `mueller`, and the other way.
     const typed = text.slice(from, to);
-    if (!PLAIN.test(typed)) spellings.add(withoutUmlauts(typed));
+    const isPlain = PLAIN.test(typed);
+    if (!isPlain || /[aou]e/.test(piece))
+      spellings.add(isPlain ? piece.replace(/([aou])e/g, '$1') : withoutUmlauts(typed));
     const unit = otherUnit(piece);
     if (unit !== undefined) spellings.add(unit);
-    // Two short neighbours may be one word of a document.
-    for (const pair of [pieces.slice(at - 1, at + 1), pieces.slice(at, at + 2)]) {
-      if (pair.length === 2 && pair.some((word) => word.length < FIRST)) spellings.add(pair.join('').slice(0, FIRST));
+    const classes = new Set(Array.from(spellings, classOf));
+    // Neighbours may be one word of a document, which begins as the first of them.
+    for (let first = Math.max(0, at - 2); first <= at; first += 1) {
+      for (let last = Math.max(at, first + 1); last < Math.min(pieces.length, first + 4); last += 1) {
+        const joined = pieces.slice(first, last + 1).join('');
+        const isOneWord = pieces.slice(first, last + 1).every((one) => !isNumber(one));
+        if (!isOneWord || (first === at && piece.length >= FIRST)) continue;
+        const isLong = joined.length >= JOINED && pieces.slice(first, at).join('').length >= FIRST;
+        classes.add(isLong ? joinedClass(stemOf(joined)) : classOf(joined));
+      }
     }
-    return [...new Set(Array.from(spellings, classOf))];
+    return [[...classes]];
   });
 }
 
 /** The class of a document's id, which is found by a search for it alone. */
 export function idClass(id: string): WordClass {
-  return hashOf(`#${foldText(id)}`);
+  return hashOf(`#${canonicalDocumentText(id)}`);
 }
 
 /** Whether a word of a document has a class of a search, whose fourth and fifth letters count where it has them. */
@@ -74,11 +117,20 @@ function isSameLetter(wanted: number, found: number): boolean {
   return wanted === 0 || found === 0 || wanted === found;
 }
 
-function classOf(word: string): WordClass {
+/** Stemmers write y as i. */
+function classOf(typed: string): WordClass {
+  const word = typed.slice(0, LONGEST).replaceAll('y', 'i');
   return (
     ((hashOf(word.slice(0, FIRST)) & 0xffff_f000) | (letterAt(word, FIRST) << 6) | letterAt(word, FIRST + 1)) >>> 0
   );
 }
+
+/** The class of a long word by its whole stem. */
+function joinedClass(stem: string): WordClass {
+  return (hashOf(`+${stem}`) | 0xfff) >>> 0;
+}
+
+const stemOf = (word: string): string => STEM.exec(word)?.[0] ?? word;
 
 function letterAt(word: string, at: number): number {
   return at < word.length ? 1 + (word.charCodeAt(at) % 63) : 0;
