@@ -1,12 +1,12 @@
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import type { Runtime } from '../runtime.ts';
+import { pause, type Runtime } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
 import type { Changed, Control, ControlChange, ControlEvent, ReportPlace } from './control.ts';
 import type { ControlStore } from './control-store.ts';
 import type { ControlDocument } from './document.ts';
 import { countLimit, decodeDocument, encodeDocument } from './document-codec.ts';
 import { createEntryRules, type Locate } from './entry-rules.ts';
-import { createFollower, type Follower, pause, type StoreView } from './follower.ts';
+import { createFollower, type Follower, type StoreView } from './follower.ts';
 import { descendant } from './merge.ts';
 import { OperationError } from './operation-error.ts';
 import { createOverlayLease } from './overlay.ts';

@@ -1,6 +1,6 @@
 import type { ControlStanding } from '../cache/invalidation.ts';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import type { Clock } from '../runtime.ts';
+import { type Clock, pause } from '../runtime.ts';
 import type { ControlEvent } from './control.ts';
 import type { ControlRead, ControlStore, ControlValue } from './control-store.ts';
 import { type ControlDocument, emptyDocument, tagOf } from './document.ts';
@@ -269,9 +269,4 @@ export function createFollower(options: FollowerOptions) {
     read,
     swap,
   };
-}
-
-/** Uses the global timer, because tests can replace it; the timer of `node:timers/promises` cannot be replaced. */
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -151,40 +151,19 @@ type AdaptersRuntime = Pick<Runtime<EngineEvent>, 'clock' | 'random' | 'observe'
 export async function createAdapters(
   settings: EngineSettings,
   domain: SearchDomain,
-  { clock, random, observe, onReplaced }: AdaptersRuntime,
+  runtime: AdaptersRuntime,
 ): Promise<readonly Engine[]> {
   switch (settings.kind) {
     case 'sqlite': {
-      const { directory, workers, snippetLength } = settings;
-      const file = indexFileOf(directory, domain.name);
-      return [
-        await createSqliteEngine({
-          file,
-          domain,
-          workers,
-          snippetLength,
-          random,
-          wallMs: clock.wallMs,
-          observe,
-          onReplaced,
-        }),
-      ];
+      const file = indexFileOf(settings.directory, domain.name);
+      return [await createSqliteEngine({ ...settings, ...runtime, file, domain, wallMs: runtime.clock.wallMs })];
     }
     case 'sphinx':
-    case 'manticore':
-      return settings.endpoints.map((endpoint) =>
-        createSphinxEngine({
-          ...settings,
-          ...endpoint,
-          dialect: settings.kind,
-          domain,
-          maxConnections: settings.maxConcurrent,
-          clock,
-          random,
-          observe,
-          onReplaced,
-        }),
-      );
+    case 'manticore': {
+      const { kind: dialect, maxConcurrent: maxConnections, endpoints } = settings;
+      const shared = { ...settings, ...runtime, dialect, domain, maxConnections };
+      return endpoints.map((endpoint) => createSphinxEngine({ ...shared, ...endpoint }));
+    }
   }
 }
 

@@ -80,21 +80,16 @@ export function createOperations<Prepared>(
   settings: Settings,
   runtime: OperationsRuntime,
 ): Operations & { readonly close: () => Promise<void> } {
-  const { directory, keep, leaseMs } = settings.drills;
-  const { clock, random, processId, audit, observeDrill, observeWarm } = runtime;
+  const { clock, random, audit, observeDrill, observeWarm } = runtime;
   // Disposed in reverse order: warm-ups and drills end before the parts they use.
   const stack = new AsyncDisposableStack();
   const byName = new Map(domains.map((domain) => [domain.name, createDomainOperations(domain, runtime, stack)]));
   const parts = [...byName.values()];
   const drills = createDrills({
+    ...runtime,
+    ...settings.drills,
     domains: parts.map(({ drilled }) => drilled),
-    directory,
-    keep,
     reportPage,
-    leaseMs,
-    processId,
-    clock,
-    random,
     observe: (event) => {
       observeDrill(event);
       // The end of a drill is not a request of an operator, so no admin route records it.
@@ -119,17 +114,13 @@ export function createOperations<Prepared>(
   });
   stack.defer(warm.close);
   const shadows = createShadows({
+    ...runtime,
+    ...settings.drills,
     domains: domains.flatMap(({ name, control, controlElsewhere, store }) =>
       store === undefined ? [] : [{ name, control, controlElsewhere, ...store, configured: store.ref }],
     ),
     names: domains.map(({ name }) => name),
-    directory: join(directory, 'shadow'),
-    keep,
-    leaseMs,
-    processId,
-    clock,
-    random,
-    loopDelay: runtime.loopDelay,
+    directory: join(settings.drills.directory, 'shadow'),
     observe: runtime.observeShadow,
   });
   stack.defer(shadows.close);

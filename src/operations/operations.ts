@@ -1,5 +1,4 @@
 import type { Changes } from '../changes/create-changes.ts';
-import type { FeedStatus } from '../changes/feed.ts';
 import type { Control, ControlSummary } from '../control/control.ts';
 import type { MostAsked } from '../popularity/shared.ts';
 import type { DomainStatus } from '../search/status.ts';
@@ -8,7 +7,7 @@ import type { Drills } from './drills/create-drills.ts';
 import type { DocumentFeed } from './feed/feed.ts';
 import type { Flush } from './flush/create-flush.ts';
 import type { QueryPages } from './flush/flush.ts';
-import type { AuditFigures, Figures } from './meter/figures.ts';
+import type { ChangesLook, Figures } from './meter/figures.ts';
 import type { Shadows } from './shadow/create-shadows.ts';
 import type { WarmUps } from './warm/warm-ups.ts';
 
@@ -50,14 +49,4 @@ export interface DomainLook {
   readonly control: ControlSummary;
   /** Absent: the domain has no feed of changes. */
   readonly changes?: ChangesLook | undefined;
-}
-
-export interface ChangesLook extends FeedStatus {
-  /** Why the stream of the configuration is not read. */
-  readonly sourceFault?: string | undefined;
-  /** In this process since the previous look; undefined at the first one. */
-  readonly perSecond: number | undefined;
-  /** Pages that the feed made stale since the start of the process, by reason. */
-  readonly pages: Readonly<Record<string, number>>;
-  readonly audit: AuditFigures;
 }

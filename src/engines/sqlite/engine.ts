@@ -1,6 +1,5 @@
 import { extname } from 'node:path';
-import { SearchError } from '../../resilience/search-error.ts';
-import type { Engine } from '../../search/engine.ts';
+import type { Engine, IndexChange, ResultPage } from '../../search/engine.ts';
 import { type OpenIndexOptions, openIndex } from './open-index.ts';
 import { createPool, type PoolOptions } from './pool.ts';
 
@@ -46,11 +45,7 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
     throw error;
   }
   return {
-    search: async (request, signal) => {
-      const { page } = await pool.ask({ kind: 'search', request }, signal);
-      if (page === undefined) throw new SearchError('engine-unavailable', 'a search worker sent no page');
-      return page;
-    },
+    search: async (request, signal) => (await pool.ask({ kind: 'search', request }, signal)) as ResultPage,
     probe: async (signal) => {
       await pool.ask({ kind: 'probe' }, signal);
     },
@@ -58,8 +53,7 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
       // Most engines are never updated, and need no such thread.
       writer ??= isClosed ? pool : createPool({ ...pooled, size: 1, onReplaced: () => undefined });
       writer.ready.catch(() => undefined);
-      const { changes } = await writer.ask({ kind: 'update', documents, atMs: wallMs() }, signal);
-      return changes ?? [];
+      return (await writer.ask({ kind: 'update', documents, atMs: wallMs() }, signal)) as readonly IndexChange[];
     },
     close: async () => {
       isClosed = true;

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import type { DocumentUpdates, IndexChange, ResultPage } from '../../search/engine.ts';
+import type { DocumentUpdates } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 
 /** Events of the worker threads of one index, for metrics, logs and tests. */
@@ -18,19 +18,14 @@ export type Question =
   /** @see updateIndex */
   | { readonly kind: 'update'; readonly documents: DocumentUpdates; readonly atMs: number };
 
-/** The page of a search, or what an update did. */
-export interface WorkerAnswer {
-  readonly page?: ResultPage;
-  readonly changes?: readonly IndexChange[];
-}
-
 /**
  * Messages of the thread: `ready` or `failed` once the index is open, then one answer or `failed` per question. Before an
  * answer the thread looks whether the file was replaced, and says `ready` once more or `kept`.
  */
 export type Reply =
   | { readonly kind: 'ready'; readonly build: string }
-  | ({ readonly kind: 'answer' } & WorkerAnswer)
+  /** `value`: the ResultPage of a search, the list of IndexChange of an update. */
+  | { readonly kind: 'answer'; readonly value: unknown }
   | { readonly kind: 'kept'; readonly message: string }
   | { readonly kind: 'failed'; readonly reason: EngineReason; readonly message: string };
 
@@ -56,7 +51,7 @@ export interface PoolOptions {
 const FIRST_RESTART_MS = 100;
 const LONGEST_RESTART_MS = 5_000;
 
-interface Job extends PromiseWithResolvers<WorkerAnswer> {
+interface Job extends PromiseWithResolvers<unknown> {
   readonly question: Question;
   /** Set when the question was aborted. */
   grace: NodeJS.Timeout | undefined;
@@ -202,7 +197,7 @@ export function createPool(options: PoolOptions) {
   }
 
   /** Rejects with a SearchError; with `engine-timeout` as soon as the signal aborts. */
-  async function ask(question: Question, signal: AbortSignal): Promise<WorkerAnswer> {
+  async function ask(question: Question, signal: AbortSignal): Promise<unknown> {
     if (closing !== undefined) throw new SearchError('engine-unavailable', 'the engine is closed');
     if (signal.aborted) throw new SearchError('engine-timeout', 'the deadline had passed before the search began');
     if (slots.every(({ state }) => state === 'resting')) {
@@ -240,7 +235,7 @@ export function createPool(options: PoolOptions) {
 }
 
 function newJob(question: Question): Job {
-  return { question, grace: undefined, ...Promise.withResolvers<WorkerAnswer>() };
+  return { question, grace: undefined, ...Promise.withResolvers<unknown>() };
 }
 
 interface ThreadPorts {
@@ -253,7 +248,7 @@ interface ThreadPorts {
 function startThread(program: URL, index: OpenIndexOptions, { opened, kept }: ThreadPorts) {
   const worker = new Worker(program, { workerData: index });
   const opening = Promise.withResolvers<void>();
-  let asked: PromiseWithResolvers<WorkerAnswer> | undefined;
+  let asked: PromiseWithResolvers<unknown> | undefined;
   let isReady = false;
   let isAlive = true;
   let cause: Error | undefined;
@@ -266,7 +261,7 @@ function startThread(program: URL, index: OpenIndexOptions, { opened, kept }: Th
         opening.resolve();
         return;
       case 'answer':
-        asked?.resolve(reply);
+        asked?.resolve(reply.value);
         return;
       case 'kept':
         kept(reply.message);
@@ -297,7 +292,7 @@ function startThread(program: URL, index: OpenIndexOptions, { opened, kept }: Th
     /** Resolves once it can answer. Rejects with a SearchError. */
     ready: opening.promise,
     /** Rejects with a SearchError, also when the thread dies. */
-    ask: (question: Question): Promise<WorkerAnswer> => {
+    ask: (question: Question): Promise<unknown> => {
       asked = Promise.withResolvers();
       if (isAlive) worker.postMessage(question);
       else asked.reject(new SearchError('engine-unavailable', 'a search worker ended before it was asked'));

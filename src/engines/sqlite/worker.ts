@@ -29,21 +29,20 @@ try {
       reply({ kind: 'kept', message: messageOf(error) });
     }
   };
+  const answerTo = (question: Question) => {
+    switch (question.kind) {
+      case 'search':
+        return index.search(question.request);
+      case 'probe':
+        return index.probe();
+      case 'update':
+        return updateIndex({ ...options, ...question.documents, atMs: question.atMs });
+    }
+  };
   parentPort?.on('message', (question: Question) => {
     try {
       followFile();
-      switch (question.kind) {
-        case 'search':
-          reply({ kind: 'answer', page: index.search(question.request) });
-          return;
-        case 'probe':
-          index.probe();
-          reply({ kind: 'answer' });
-          return;
-        case 'update':
-          reply({ kind: 'answer', changes: updateIndex({ ...options, ...question.documents, atMs: question.atMs }) });
-          return;
-      }
+      reply({ kind: 'answer', value: answerTo(question) });
     } catch (error) {
       reply({ kind: 'failed', reason: engineReasonOf(error), message: messageOf(error) });
     }

@@ -6,7 +6,7 @@ import { CONTROL_STANDINGS } from '../../cache/invalidation.ts';
 import { STORE_REASONS } from '../../cache/store.ts';
 import { PLACEMENT_PHASES } from '../../control/document.ts';
 import { DRILL_SUMMARY, type DrillSummary } from '../../operations/drills/drills.ts';
-import { AUDIT_FIGURES, FIGURES } from '../../operations/meter/figures.ts';
+import { CHANGES_LOOK, FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import { type Clock, settledWithin } from '../../runtime.ts';
 import { oneOf } from '../../schema/fields.ts';
@@ -143,33 +143,8 @@ const ControlLook = Type.Object(
   { description: 'Summary of the control document.' },
 );
 
-const ChangesLook = Type.Optional(
-  Type.Object(
-    {
-      following: Type.Boolean({ description: 'The stream was read to its end within the last second.' }),
-      shared: Type.Boolean({ description: 'Other processes follow the same stream.' }),
-      heardMsAgo: Type.Number(),
-      changedMsAgo: Type.Optional(Type.Number({ description: 'Since the last change; absent: none came yet.' })),
-      changes: Type.Integer({ description: 'Changes of documents since the start of the process.' }),
-      perSecond: Type.Optional(Type.Number()),
-      gaps: Type.Integer({ description: 'Moments before which every page counts as changed.' }),
-      lagMs: Type.Number({ description: 'Time of the last change from the stream to this process.' }),
-      filled: Type.Number({ description: 'Share of the newer half of the table of documents that is used, 0–1.' }),
-      coversMs: Type.Optional(
-        Type.Number({ description: 'Time back to which every change is known; absent: none was dropped.' }),
-      ),
-      texts: Type.Integer({ description: 'Changes whose words may be new.' }),
-      known: Type.Integer({ description: 'Changes of documents that were there before.' }),
-      sourceFault: Type.Optional(Type.String({ description: 'Why the stream of the configuration is not read.' })),
-      pages: Type.Record(Type.String(), Type.Integer(), { description: 'Pages that the feed made stale, by reason.' }),
-      audit: AUDIT_FIGURES,
-    },
-    { description: 'The feed of changes, in a domain that has one.' },
-  ),
-);
-
 const DomainsBody = Type.Object({
-  domains: Type.Array(Type.Object({ ...status, control: ControlLook, changes: ChangesLook })),
+  domains: Type.Array(Type.Object({ ...status, control: ControlLook, changes: Type.Optional(CHANGES_LOOK) })),
 });
 
 /** One line of the live stream. */
@@ -182,7 +157,7 @@ const LiveLine = Type.Object(
         figures: Type.Optional(FIGURES),
         status: Type.Object(status),
         control: ControlLook,
-        changes: ChangesLook,
+        changes: Type.Optional(CHANGES_LOOK),
       }),
     ),
     drills: Type.Array(DRILL_SUMMARY),

@@ -172,23 +172,8 @@ function runDrill(run: {
       if (index > 0 && stop !== undefined) return fail(stop, firstStage);
       try {
         if (index > 0) await lock.acquire();
-        const { tickMs, sleep } = run;
-        const onTick = (): void => publisher.tick(domain);
-        const ended = await runDomain({
-          domain,
-          plan,
-          layout,
-          firstStage,
-          lock,
-          writer,
-          clock,
-          startedMs,
-          tickMs,
-          sleep,
-          stopSignal,
-          onMark,
-          onTick,
-        });
+        const part = { domain, plan, layout, firstStage, lock, startedMs, stopSignal, onMark };
+        const ended = await runDomain({ ...run, ...part, onTick: () => publisher.tick(domain) });
         if (ended.kind !== 'passed') return resumableAtNext(fail(ended, ended.stage), index);
       } catch (error) {
         await lock.release();

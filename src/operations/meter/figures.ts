@@ -93,7 +93,7 @@ export type Figures = Decoded<typeof FIGURES>;
 export type CohortFigures = Decoded<typeof COHORT_FIGURES>;
 
 /** Answers of a domain that the audit compared since the start of the process. */
-export const AUDIT_FIGURES = Type.Object({
+const AUDIT_FIGURES = Type.Object({
   audited: count('Hits compared with the engine.'),
   stale: count('Those that the engine would have answered otherwise.'),
   perMillion: Type.Optional(
@@ -103,7 +103,32 @@ export const AUDIT_FIGURES = Type.Object({
     ),
   ),
 });
-export type AuditFigures = Decoded<typeof AUDIT_FIGURES>;
+type AuditFigures = Decoded<typeof AUDIT_FIGURES>;
+
+/** The feed of changes of one domain. */
+export const CHANGES_LOOK = Type.Object(
+  {
+    following: Type.Boolean({ description: 'The stream was read to its end within the last second.' }),
+    shared: Type.Boolean({ description: 'Other processes follow the same stream.' }),
+    heardMsAgo: Type.Number(),
+    changedMsAgo: Type.Optional(Type.Number({ description: 'Since the last change; absent: none came yet.' })),
+    changes: Type.Integer({ description: 'Changes of documents since the start of the process.' }),
+    perSecond: Type.Optional(Type.Number()),
+    gaps: Type.Integer({ description: 'Moments before which every page counts as changed.' }),
+    lagMs: Type.Number({ description: 'Time of the last change from the stream to this process.' }),
+    filled: Type.Number({ description: 'Share of the newer half of the table of documents that is used, 0–1.' }),
+    coversMs: Type.Optional(
+      Type.Number({ description: 'Time back to which every change is known; absent: none was dropped.' }),
+    ),
+    texts: Type.Integer({ description: 'Changes whose words may be new.' }),
+    known: Type.Integer({ description: 'Changes of documents that were there before.' }),
+    sourceFault: Type.Optional(Type.String({ description: 'Why the stream of the configuration is not read.' })),
+    pages: Type.Record(Type.String(), Type.Integer(), { description: 'Pages that the feed made stale, by reason.' }),
+    audit: AUDIT_FIGURES,
+  },
+  { description: 'The feed of changes, in a domain that has one.' },
+);
+export type ChangesLook = Decoded<typeof CHANGES_LOOK>;
 
 /** Quantile of the normal distribution for 95 %. */
 const Z = 1.96;

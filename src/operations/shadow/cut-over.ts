@@ -1,6 +1,5 @@
 import type { Caller } from '../../control/control.ts';
 import type { ControlDocument, Placement, StoreRef } from '../../control/document.ts';
-import { pause } from '../../control/follower.ts';
 import { OperationError } from '../../control/operation-error.ts';
 import {
   cancelPrepared,
@@ -10,7 +9,7 @@ import {
   reverseCutOver,
   settle,
 } from '../../control/placement.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, pause } from '../../runtime.ts';
 import type { DomainShadow, ShadowDomain } from './domain-shadow.ts';
 import type { ShadowedStore } from './domain-stores.ts';
 import type { Moved, ProcessState, Stopped } from './shadow.ts';

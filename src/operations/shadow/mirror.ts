@@ -1,8 +1,7 @@
 import { decodeEntry, identityOf } from '../../cache/codec.ts';
 import type { SeedItem, SeedResult, Store, StoreRead, StoreWrite } from '../../cache/store.ts';
 import { MAX_SHADOW_READS, type StoreRef } from '../../control/document.ts';
-import { pause } from '../../control/follower.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, pause } from '../../runtime.ts';
 import { keyOf } from '../../search/key.ts';
 import type { StoreContent } from '../flush/content.ts';
 import type { Agreed } from './figures.ts';
