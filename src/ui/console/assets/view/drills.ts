@@ -112,9 +112,9 @@ function drillButtons(model: Model, { id, title, running, ending, verdict, here 
 
 /** The drill that is watched, from the part of its journal that was read. */
 function drillWatchView(model: Model) {
-  const { watched } = model;
-  if (watched === undefined) return undefined;
-  const { id, journal, problem, receivedMs } = watched;
+  const { watched: id, feeds } = model;
+  if (id === undefined) return undefined;
+  const { value: journal, problem, receivedMs } = feeds.journal ?? {};
   if (journal === undefined) {
     const elsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
     const text = elsewhere
@@ -144,7 +144,7 @@ function drillWatchView(model: Model) {
       // With one drill the abort button of the header is enough.
       !isOver &&
         runningDrills(model).length > 1 &&
-        actionButton(model, 'abort-one', { class: 'danger', 'data-id': id }, 'Abort this drill'),
+        actionButton(model, 'abort', { class: 'danger', 'data-id': id }, 'Abort this drill'),
       isOver && quietButton('report', 'Open the report', { 'data-id': id }),
     ),
     journal.verdict !== undefined && h('p')(journal.verdict.detail),
