@@ -38,8 +38,6 @@ import { previewFigures } from './changes.ts';
 import { cohortRatios, cohortStyle, drilledDomain, MIN_SEARCHES } from './cohorts.ts';
 import {
   actionButton,
-  ago,
-  alertView,
   badge,
   choiceField,
   dayTime,
@@ -114,26 +112,23 @@ function drillButtons(model: Model, { id, title, running, ending, verdict, here 
 function drillWatchView(model: Model) {
   const { watched: id, feeds } = model;
   if (id === undefined) return undefined;
-  const { value: journal, problem, receivedMs } = feeds.journal ?? {};
-  if (journal === undefined) {
-    const elsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
-    const text = elsewhere
-      ? 'Another process runs this drill, and keeps its journal until the end.'
-      : (problem?.message ?? 'Reading…');
-    return panel('watch', `Drill ${id}`, h('p', { class: problem === undefined ? 'soft' : 'notice' })(text));
+  const journal = feeds.journal?.value;
+  const isElsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
+  if (journal === undefined && isElsewhere) {
+    const text = 'Another process runs this drill, and keeps its journal until the end.';
+    return panel('watch', `Drill ${id}`, softView(text));
   }
-  const isOver = journal.state.kind === 'over';
   return panel(
     'watch',
-    journal.plan.title,
-    !isOver &&
-      problem !== undefined &&
-      alertView(
-        problem.message,
-        ' What is shown was read ',
-        ago(receivedMs === undefined ? undefined : model.nowMs - receivedMs),
-        '.',
-      ),
+    journal?.plan.title ?? `Drill ${id}`,
+    feedView(model, feeds.journal, (value) => journalView(model, value)),
+  );
+}
+
+function journalView(model: Model, journal: Journal) {
+  const { id } = journal;
+  const isOver = journal.state.kind === 'over';
+  return [
     h('div', { class: 'row watch-head' })(
       h('p', { class: 'phase' })(
         journal.verdict === undefined
@@ -156,7 +151,7 @@ function drillWatchView(model: Model) {
       `A hit ratio is taken over the last two seconds, or over up to ten until there are ${MIN_SEARCHES} searches; with fewer it is ${UNKNOWN}.`,
     ),
     isOver && learnedView(journal),
-  );
+  ];
 }
 
 function elapsedText({ live }: Model, { startedAtMs, endedAtMs }: Journal) {
