@@ -61,10 +61,11 @@ async function fullModel(isOver: boolean): Promise<Model> {
       shadowStatus: feed(isOver ? shadow : { ...shadow, placement: { ...shadow.placement, phase: 'prepared' } }),
       shadowReports: feed({ reports: (await operations.shadows.reports()).slice(0, 1) }),
       doctor: feed({ standing, history: operations.doctor.history() }),
+      journal: feed({ ...journal, samples: journal.samples.slice(-2), nextSample: 2, emptyReads: 0 }),
+      curves: feed({ samples: [] }),
       audit: feed({ entries: [{ ...entry, omitted: 3, before: { a: 1 }, after: { a: 2 } }], next: '0a1b2c3d4e5f-99' }),
     },
-    watched: { id, journal: { ...journal, samples: journal.samples.slice(-2) }, receivedMs: 0 },
-    shadowCurves: { domain: 'goods', samples: [] },
+    watched: id,
     examination: { report: { ...report, remarks: ['r'] } },
     drillDryRun: { ...asked, preview: await drills.preview(asked) },
     flushDryRun: { request: { domain: 'goods', mode: 'drop', fraction: 0.5 }, preview },
@@ -74,7 +75,7 @@ async function fullModel(isOver: boolean): Promise<Model> {
 
 /** The view that shows a part of the model. Every view shows the other parts. */
 const SHOWN_IN: readonly (readonly [path: RegExp, view: (typeof VIEWS)[number]])[] = [
-  [/^feeds\.(?:plans|drills)|^watched|^drillDryRun|^feedback\.drills/, 'drills'],
+  [/^feeds\.(?:plans|drills|journal)|^watched|^drillDryRun|^feedback\.drills/, 'drills'],
   [/^feeds\.shadow/, 'shadow'],
   [/^feeds\.doctor|^examination/, 'doctor'],
   [/^feeds\.(?:flush|warm|suppressed)|^flushDryRun|^feedback/, 'changes'],
@@ -123,7 +124,7 @@ describe('a hostile value in anything that the console reads becomes text, and t
     for (const { address, ...read } of models) {
       for (const [path, put] of eachPlace(read)) {
         // The console sets these itself.
-        if (read.live?.drills[0]?.running === false && !path.startsWith('watched.journal')) continue;
+        if (read.live?.drills[0]?.running === false && !path.startsWith('feeds.journal.value')) continue;
         if (/^(?:receivedMs|nowMs|hasToken|readOnly|busy|feeds|feedback|connection|live)(?:$|\.\w+$)/.test(path))
           continue;
         const shown = SHOWN_IN.find(([pattern]) => pattern.test(path))?.[1] ?? VIEWS[turn % VIEWS.length] ?? 'live';

@@ -5,8 +5,8 @@ import { curvesOf } from '../../../src/operations/shadow/report-plots.ts';
 import type { ShadowStatus } from '../../../src/operations/shadow/shadow.ts';
 import { toHtml } from '../../../src/report/html.ts';
 import { h } from '../../../src/report/tree.ts';
-import { createShadowWatch, feedsFor } from '../../../src/ui/console/assets/feeds.ts';
-import type { Model, ShadowCurves } from '../../../src/ui/console/assets/model.ts';
+import { feedsFor, readCurves } from '../../../src/ui/console/assets/feeds.ts';
+import type { Model } from '../../../src/ui/console/assets/model.ts';
 import { consoleView } from '../../../src/ui/console/assets/view/page.ts';
 import { shadowView } from '../../../src/ui/console/assets/view/shadow.ts';
 import { createFakeClock } from '../../fakes/clock.ts';
@@ -161,42 +161,43 @@ describe('the samples of a shadow', () => {
   const watched = () => {
     const service = { shadow: 'a', samples: samples.slice(0, 4) };
     const asked: string[] = [];
-    let latest: ShadowCurves | undefined;
+    let latest = {};
     const get = async (path: string) => {
       asked.push(path.replace(/^.*&/, ''));
       const from = Number(path.replace(/^.*=/, ''));
       return { shadow: service.shadow, total: service.samples.length, samples: service.samples.slice(from) } as never;
     };
-    const refuse = () => Promise.reject(new Error('not used'));
-    const watch = createShadowWatch({
-      api: { get, ask: refuse, post: refuse, text: refuse, open: refuse },
-      needed: () => 'goods',
-      put: (curves) => {
-        latest = curves;
-      },
-      intervalMs: 0,
-    });
-    return { service, asked, poll: watch.poll, count: () => latest?.samples.length };
+    /** @returns the number of samples known after it */
+    const poll = async (receivedMs = performance.now()) => {
+      const value = await readCurves({ get }, { path: '/admin/shadow/samples?domain=goods', ...latest });
+      latest = { value, receivedMs };
+      return value.samples.length;
+    };
+    return { service, asked, poll };
   };
 
   it('are read once each', async () => {
-    const { service, asked, poll, count } = watched();
+    const { service, asked, poll } = watched();
     await poll();
     service.samples = samples.slice(0, 6);
-    await poll();
+    assert.equal(await poll(), 6);
     assert.deepEqual(asked, ['from=0', 'from=4']);
-    assert.equal(count(), 6);
   });
 
   it('are read again from the first when the service has joined some, and when another shadow has begun', async () => {
-    const { service, asked, poll, count } = watched();
+    const { service, asked, poll } = watched();
     await poll();
     service.samples = samples.slice(0, 3);
-    await poll();
-    assert.equal(count(), 3);
+    assert.equal(await poll(), 3);
     Object.assign(service, { shadow: 'b', samples: samples.slice(0, 5) });
-    await poll();
-    assert.equal(count(), 5);
+    assert.equal(await poll(), 5);
     assert.deepEqual(asked, ['from=0', 'from=4', 'from=0', 'from=3', 'from=0']);
+  });
+
+  it('are read again from the first after a pause in which the service may have joined some unseen', async () => {
+    const { asked, poll } = watched();
+    await poll(performance.now() - 301_000);
+    assert.equal(await poll(), 4);
+    assert.deepEqual(asked, ['from=0', 'from=0']);
   });
 });

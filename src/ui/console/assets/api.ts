@@ -1,10 +1,12 @@
 import type { AuditEntry } from '../../../operations/audit/audit.ts';
 import type { HistoryLine, Standing } from '../../../operations/doctor/report.ts';
 import type { DrillSummary, HaltState, ListedDrills } from '../../../operations/drills/drills.ts';
+import type { Journal } from '../../../operations/drills/journal.ts';
 import type { Plan } from '../../../operations/drills/plan.ts';
 import type { SuppressedList } from '../../../operations/flush/answers.ts';
 import type { Erasure } from '../../../operations/flush/flush.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
+import type { ShadowSample } from '../../../operations/shadow/figures.ts';
 import type {
   ReportSummary as ShadowReportSummary,
   ShadowStatus,
@@ -25,6 +27,8 @@ export interface FeedValues {
   readonly halt: HaltState;
   readonly plans: { readonly plans: readonly Plan[] };
   readonly drills: ListedDrills;
+  /** The drill that is watched, with the samples read so far. The next read begins with sample `nextSample`. */
+  readonly journal: Journal & { readonly nextSample: number; readonly emptyReads: number };
   readonly popular: {
     readonly domain: string;
     readonly source: 'fleet' | 'process';
@@ -35,6 +39,7 @@ export interface FeedValues {
   readonly warm: { readonly warmUps: readonly WarmUp[] };
   readonly shadows: { readonly domains: readonly ShadowSummary[] };
   readonly shadowStatus: ShadowStatus;
+  readonly curves: { readonly shadow?: string; readonly samples: readonly ShadowSample[] };
   readonly shadowReports: { readonly reports: readonly ShadowReportSummary[] };
   readonly doctor: DoctorLook;
   readonly audit: { readonly entries: readonly (AuditEntry & { readonly atMs: number })[]; readonly next?: string };

@@ -8,8 +8,7 @@ import type { BackdropOptions, Band } from '../../../report/plot/figure.ts';
 import type { TimeSpan } from '../../../report/plot/frame.ts';
 import { type Panel, plotPanel } from '../../../report/plot/panel.ts';
 import type { Outcome } from '../../../search/outcome.ts';
-import type { LiveLine } from './api.ts';
-import type { ShadowCurves } from './model.ts';
+import type { FeedValues, LiveLine } from './api.ts';
 import { cohortRuns, cohortStyle, drilledDomain } from './view/cohorts.ts';
 import { clockTime, minuteTime } from './view/components.ts';
 
@@ -171,7 +170,7 @@ function drillBands(slices: SliceRuns<DomainLook>): readonly Band[] {
 const MIN_SHADOW_MS = 60_000;
 
 /** Both sides of each figure, since the start of the shadow. */
-export function shadowCharts({ samples }: ShadowCurves): ChartGroup {
+export function shadowCharts({ samples }: FeedValues['curves']): ChartGroup {
   const curves = curvesOf(samples, MIN_SHADOW_MS, true);
   const lastMs = curves.runs.at(-1)?.at(-1)?.toMs ?? 0;
   const panels = sidePlots(curves, 'shadow');

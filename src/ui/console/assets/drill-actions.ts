@@ -42,22 +42,15 @@ export const DRILL_ACTIONS: Actions = {
       return `Started ${id}.`;
     },
   },
+  /** The drill of the button, or all of them. */
   abort: {
     slot: 'header',
-    run: async ({ api, model, refresh }) => {
-      const running = runningDrills(model());
+    run: async ({ api, model, refresh }, { id: chosen }) => {
+      const running = runningDrills(model()).filter(({ id }) => chosen === '' || id === chosen);
       if (running.length === 0) return 'No drill runs.';
       await Promise.all(running.map(({ id }) => api.post(`${pathOf(id)}/abort`, { reason: 'aborted at the console' })));
       refresh('drills');
       return `Aborted, and the cache restored: ${running.map(({ title }) => title).join(', ')}.`;
-    },
-  },
-  'abort-one': {
-    slot: 'header',
-    run: async ({ api, refresh }, { id }) => {
-      await api.post(`${pathOf(id)}/abort`, { reason: 'aborted at the console' });
-      refresh('drills');
-      return `Aborted, and the cache restored: ${id}.`;
     },
   },
   resume: {

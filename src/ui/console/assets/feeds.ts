@@ -5,12 +5,12 @@ import {
   type FeedState,
   isHalted,
   type Model,
-  type ShadowCurves,
   type StreamState,
+  shadowStatus,
   shadowSummary,
   type View,
-  type WatchedDrill,
 } from './model.ts';
+
 /** A resource that is read at intervals while a view shows it. */
 export interface Feed {
   readonly name: keyof FeedValues;
@@ -21,6 +21,8 @@ export interface Feed {
    */
   readonly about?: string;
   readonly intervalMs: number;
+  /** Continues the value that is known; by default the path is read. */
+  readonly read?: (api: Api, known: FeedState<never>) => Promise<unknown>;
 }
 
 /** The service sends one line a second: after 5 s without one the connection is dead. */
@@ -38,12 +40,10 @@ const MAX_SAMPLES = 4000;
 const MAX_EMPTY_READS = 3;
 /** The service looks every 15 s by default. */
 const DOCTOR_INTERVAL_MS = 5000;
-interface ShadowSamples extends Pick<ShadowCurves, 'shadow' | 'samples'> {
-  readonly total: number;
-}
-
 /** The service takes a sample of a shadow every 2 s. */
 const SHADOW_INTERVAL_MS = 2000;
+/** The service takes two samples of a drill a second. */
+const DRILL_INTERVAL_MS = 900;
 /**
  * After this time without a read the samples known are forgotten. The service joins neighbours when it has 900, and falls
  * to half of them: within this time the fall cannot be made up unseen.
@@ -137,9 +137,12 @@ export async function* streamLines(body: ReadableStream<Uint8Array>): AsyncGener
 export function feedsFor(model: Model): readonly Feed[] {
   const domain = currentDomain(model)?.domain;
   if (domain === undefined) return [];
-  const { view, before } = model.address;
+  const { watched, address, feeds: known } = model;
+  const { view, before } = address;
   const query = `domain=${encodeURIComponent(domain)}`;
   const over = model.verdictSeconds === undefined ? '' : `&for=${model.verdictSeconds}`;
+  const samples = `/admin/shadow/samples?${query}`;
+  const curves: Feed = { name: 'curves', path: samples, intervalMs: SHADOW_INTERVAL_MS, read: readCurves };
   const ofView: Readonly<Record<View, readonly Feed[]>> = {
     live: [],
     doctor: [],
@@ -150,6 +153,7 @@ export function feedsFor(model: Model): readonly Feed[] {
     shadow: [
       { name: 'shadowStatus', path: `/admin/shadow/status?${query}${over}`, about: query, intervalMs: 2000 },
       { name: 'shadowReports', path: '/admin/shadow/reports', intervalMs: 10_000 },
+      ...(shadowStatus(model)?.shadow === undefined ? [] : [curves]),
     ],
     changes: [
       { name: 'flush', path: `/admin/flush?${query}`, intervalMs: 2000 },
@@ -170,7 +174,39 @@ export function feedsFor(model: Model): readonly Feed[] {
   if (isHalted(model)) feeds.push({ name: 'halt', path: '/admin/halt', intervalMs: 5000 });
   feeds.push({ name: 'doctor', path: '/admin/doctor', intervalMs: DOCTOR_INTERVAL_MS });
   if (view !== 'shadow' || shadowSummary(model, domain) !== undefined) feeds.push(...ofView[view]);
+  if (watched === undefined) return feeds;
+  const path = `/admin/drills/${encodeURIComponent(watched)}`;
+  const isRead = known.journal?.path === path && known.journal.value?.state.kind === 'over';
+  if (!isRead) feeds.push({ name: 'journal', path, intervalMs: DRILL_INTERVAL_MS, read: readJournal });
   return feeds;
+}
+
+/** Fetches only the samples that are new. */
+async function readJournal(
+  api: Api,
+  { path, value }: FeedState<FeedValues['journal']>,
+): Promise<FeedValues['journal']> {
+  const { samples: known = [], nextSample: from = 0, emptyReads = 0 } = value ?? {};
+  const journal = await api.get<Journal>(`${path}?samples=${from}`);
+  const fresh = journal.samples;
+  const samples = from === 0 ? fresh : [...known, ...fresh].slice(-MAX_SAMPLES);
+  if (fresh.length > 0) return { ...journal, samples, nextSample: from + fresh.length, emptyReads: 0 };
+  const isThinned = emptyReads + 1 >= MAX_EMPTY_READS;
+  return { ...journal, samples, nextSample: isThinned ? 0 : from, emptyReads: isThinned ? 0 : emptyReads + 1 };
+}
+
+/** Fetches only the samples that are new. */
+export async function readCurves(
+  api: Pick<Api, 'get'>,
+  { path, value, receivedMs = 0 }: FeedState<FeedValues['curves']>,
+): Promise<FeedValues['curves']> {
+  const isRecent = performance.now() - receivedMs < MAX_SHADOW_PAUSE_MS;
+  const known = (isRecent ? value?.samples : undefined) ?? [];
+  const next = await api.get<FeedValues['curves'] & { readonly total: number }>(`${path}&from=${known.length}`);
+  const { shadow, total, samples } = next;
+  // Another shadow has begun, or the service has joined samples.
+  if (known.length > 0 && (shadow !== value?.shadow || total < known.length)) return readCurves(api, { path });
+  return { shadow, samples: [...known, ...samples] };
 }
 
 /** `needed`: Called at every poll. */
@@ -186,7 +222,7 @@ export function createFeeds({
   type Entry = { readonly state: FeedState; readonly about: string; dueMs: number; busy: boolean };
   const entries = new Map<string, Entry>();
 
-  const read = async ({ name, path, about = path, intervalMs }: Feed) => {
+  const read = async ({ name, path, about = path, intervalMs, read: continued }: Feed) => {
     const before = entries.get(name);
     const known = before?.about === about ? { ...before.state, path } : { path };
     const entry = { state: known, about, dueMs: Number.POSITIVE_INFINITY, busy: true };
@@ -194,7 +230,8 @@ export function createFeeds({
     if (before?.state.path !== path) put(name, known);
     let state: FeedState;
     try {
-      state = { path, value: await api.get(path), receivedMs: performance.now() };
+      const value = await (continued === undefined ? api.get(path) : continued(api, known as FeedState<never>));
+      state = { path, value, receivedMs: performance.now() };
     } catch (error) {
       state = { ...known, problem: asProblem(error) };
     }
@@ -221,99 +258,6 @@ export function createFeeds({
         if (entry !== undefined) entry.dueMs = 0;
       }
       poll();
-    },
-  };
-}
-
-/** Reads one drill's journal. Each call of `read` fetches only the samples that are new. */
-export function createDrillWatch(api: Api, put: (watched: WatchedDrill) => void) {
-  let watched: WatchedDrill | undefined;
-  /** Samples read so far, which is the number of the next one. */
-  let nextSample = 0;
-  let emptyReads = 0;
-  let busy = false;
-
-  const read = async () => {
-    if (watched === undefined || busy || watched.journal?.state.kind === 'over') return;
-    const { id, journal: before } = watched;
-    busy = true;
-    let next: WatchedDrill;
-    try {
-      const journal = await api.get<Journal>(`/admin/drills/${encodeURIComponent(id)}?samples=${nextSample}`);
-      const fresh = journal.samples;
-      emptyReads = fresh.length === 0 ? emptyReads + 1 : 0;
-      const samples = nextSample === 0 ? fresh : [...(before?.samples ?? []), ...fresh].slice(-MAX_SAMPLES);
-      nextSample = emptyReads >= MAX_EMPTY_READS ? 0 : nextSample + fresh.length;
-      if (nextSample === 0) emptyReads = 0;
-      next = { id, journal: { ...journal, samples }, receivedMs: performance.now() };
-    } catch (error) {
-      next = { ...watched, problem: asProblem(error) };
-    } finally {
-      busy = false;
-    }
-    if (watched?.id !== id) return;
-    watched = next;
-    put(next);
-  };
-
-  return {
-    read,
-    show: (id: string) => {
-      if (watched?.id === id) return;
-      watched = { id };
-      nextSample = 0;
-      emptyReads = 0;
-      put(watched);
-      void read();
-    },
-  };
-}
-
-/**
- * Reads the curves of a shadow. Each poll fetches only the samples that are new. `needed`: The domain whose shadow a
- * view shows.
- */
-export function createShadowWatch({
-  api,
-  needed,
-  put,
-  intervalMs = SHADOW_INTERVAL_MS,
-}: {
-  readonly api: Api;
-  readonly needed: () => string | undefined;
-  readonly put: (curves: ShadowCurves) => void;
-  readonly intervalMs?: number;
-}) {
-  let curves: ShadowCurves = { domain: '', samples: [] };
-  let triedMs = Number.NEGATIVE_INFINITY;
-  let busy = false;
-
-  const read = async (domain: string, known: ShadowCurves['samples']): Promise<ShadowCurves> => {
-    const path = `/admin/shadow/samples?domain=${encodeURIComponent(domain)}&from=${known.length}`;
-    const { shadow, total, samples } = await api.get<ShadowSamples>(path);
-    // Another shadow has begun, or the service has joined samples.
-    if (known.length > 0 && (shadow !== curves.shadow || total < known.length)) return read(domain, []);
-    return { domain, shadow, samples: [...known, ...samples], receivedMs: performance.now() };
-  };
-
-  return {
-    poll: async () => {
-      const domain = needed();
-      const nowMs = performance.now();
-      if (domain === undefined || busy) return;
-      const isOther = curves.domain !== domain;
-      if (!isOther && nowMs - triedMs < intervalMs) return;
-      if (isOther || nowMs - (curves.receivedMs ?? nowMs) > MAX_SHADOW_PAUSE_MS) curves = { domain, samples: [] };
-      triedMs = nowMs;
-      busy = true;
-      try {
-        curves = await read(domain, curves.samples);
-      } catch (error) {
-        curves = { ...curves, problem: asProblem(error) };
-      } finally {
-        busy = false;
-      }
-      put(curves);
     },
   };
 }

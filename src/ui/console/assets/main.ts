@@ -6,8 +6,8 @@ import { cohortCharts, createHistory, liveCharts, shadowCharts } from './chart-g
 import { createCharts } from './charts.ts';
 import { askCredentials } from './dialogs.ts';
 import { DRILL_ACTIONS } from './drill-actions.ts';
-import { createDrillWatch, createFeeds, createShadowWatch, feedsFor, followLive } from './feeds.ts';
-import { consoleAddress, currentDomain, type Model, runningDrills, shadowStatus } from './model.ts';
+import { createFeeds, feedsFor, followLive } from './feeds.ts';
+import { consoleAddress, currentDomain, type Model, runningDrills } from './model.ts';
 import { SHADOW_ACTIONS } from './shadow-actions.ts';
 import { announcedChanges, announcementsOf, consoleView, tabTitle } from './view/page.ts';
 
@@ -15,7 +15,7 @@ import { announcedChanges, announcementsOf, consoleView, tabTitle } from './view
 
 const MAX_ANNOUNCEMENTS = 8;
 /** Before the first samples. */
-const NO_CURVES = { domain: '', samples: [] };
+const NO_CURVES = { samples: [] };
 /** Changes within one interval are drawn together. */
 const DRAW_DELAY_MS = 16;
 const ACTIONS = { ...DRILL_ACTIONS, ...SHADOW_ACTIONS, ...DOCTOR_ACTIONS, ...HALT_ACTIONS, ...CHANGE_ACTIONS };
@@ -25,12 +25,13 @@ const announcements = document.getElementById('announcements') as HTMLElement;
 const history = createHistory();
 const charts = createCharts('live', ({ dataset }) => liveCharts(history.of(dataset.plots ?? '')));
 const shadowPlots = createCharts('shadow', ({ dataset }) => {
-  const curves = model.shadowCurves;
+  const curves = model.feeds.curves?.value;
   return shadowCharts(curves !== undefined && dataset.shadowPlots === curves.shadow ? curves : NO_CURVES);
 });
-const cohortPlot = createCharts('drill', () =>
-  model.watched?.journal === undefined ? undefined : cohortCharts(model.watched.journal),
-);
+const cohortPlot = createCharts('drill', () => {
+  const journal = model.feeds.journal?.value;
+  return journal === undefined ? undefined : cohortCharts(journal);
+});
 
 let model: Model = {
   address: consoleAddress(location.hash),
@@ -80,8 +81,8 @@ const RENDERERS = [
     if (document.title !== title) document.title = title;
   },
   () => charts.show(app.querySelector('[data-plots]'), model.live),
-  () => shadowPlots.show(app.querySelector('[data-shadow-plots]'), model.shadowCurves),
-  () => cohortPlot.show(app.querySelector('[data-cohorts]'), model.watched?.journal),
+  () => shadowPlots.show(app.querySelector('[data-shadow-plots]'), model.feeds.curves?.value),
+  () => cohortPlot.show(app.querySelector('[data-cohorts]'), model.feeds.journal?.value),
   announceChanges,
 ];
 
@@ -106,15 +107,6 @@ const feeds = createFeeds({
   needed: () => feedsFor(model),
   put: (name, state) => set({ feeds: { ...model.feeds, [name]: state } }),
 });
-const drillWatch = createDrillWatch(api, (watched) => set({ watched }));
-const shadowWatch = createShadowWatch({
-  api,
-  needed: () => {
-    const status = model.address.view === 'shadow' ? shadowStatus(model) : undefined;
-    return status?.shadow === undefined ? undefined : status.domain;
-  },
-  put: (shadowCurves) => set({ shadowCurves }),
-});
 const stream = followLive({
   api,
   random: Math.random,
@@ -123,7 +115,6 @@ const stream = followLive({
     history.add(live);
     set({ live, receivedMs: performance.now() });
     watchRunningDrill();
-    void drillWatch.read();
     feeds.poll();
   },
 });
@@ -134,7 +125,13 @@ function watchRunningDrill() {
   const domain = currentDomain(model)?.domain ?? '';
   const next =
     running.find(({ domains }) => domains.includes(domain)) ?? (model.watched === undefined ? running[0] : undefined);
-  if (next !== undefined && !running.some(({ id }) => id === model.watched?.id)) drillWatch.show(next.id);
+  if (next !== undefined && !running.some(({ id }) => id === model.watched)) watch(next.id);
+}
+
+/** The journal of the drill before is forgotten at once. */
+function watch(id: string) {
+  set({ watched: id });
+  feeds.poll();
 }
 
 const context: ActionContext = {
@@ -142,7 +139,7 @@ const context: ActionContext = {
   set,
   api,
   refresh: (...names) => feeds.refresh(names),
-  watch: drillWatch.show,
+  watch,
   focus: (selector) => {
     focusSelector = selector;
     set({});
@@ -196,7 +193,6 @@ addEventListener('online', stream.retry);
 // Draws also without a new line, because ages grow, and reads the feeds also while the stream is lost.
 setInterval(() => {
   feeds.poll();
-  void shadowWatch.poll();
   set({});
 }, 500);
 draw();

@@ -1,9 +1,7 @@
 import type { Report as DoctorReport } from '../../../operations/doctor/report.ts';
 import type { DrillPreview, DrillSummary } from '../../../operations/drills/drills.ts';
-import type { Journal } from '../../../operations/drills/journal.ts';
 import type { FlushPreview, FlushRequest } from '../../../operations/flush/flush.ts';
 import type { DomainLook } from '../../../operations/operations.ts';
-import type { ShadowSample } from '../../../operations/shadow/figures.ts';
 import type { ShadowStatus, ShadowSummary } from '../../../operations/shadow/shadow.ts';
 import type { ApiProblem, FeedValues, LiveLine } from './api.ts';
 
@@ -19,8 +17,8 @@ export interface Model {
   /** The service has no token set, so it refuses every change. */
   readonly readOnly: boolean;
   readonly feeds: { readonly [K in keyof FeedValues]?: FeedState<FeedValues[K]> };
-  readonly watched?: WatchedDrill;
-  readonly shadowCurves?: ShadowCurves;
+  /** The id of the drill that is shown. */
+  readonly watched?: string;
   /** The time that the verdict on a shadow covers; undefined for the service's own choice. */
   readonly verdictSeconds?: number;
   /** The last one that the operator asked for. */
@@ -45,22 +43,6 @@ export type StreamState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
   | { readonly kind: 'lost'; readonly why: string; readonly wasLive: boolean; readonly retryAtMs: number };
-
-export interface WatchedDrill {
-  readonly id: string;
-  /** The latest, with the samples read since the drill is shown. */
-  readonly journal?: Journal;
-  readonly receivedMs?: number;
-  readonly problem?: ApiProblem;
-}
-
-export interface ShadowCurves {
-  readonly domain: string;
-  readonly shadow?: string;
-  readonly samples: readonly ShadowSample[];
-  readonly receivedMs?: number;
-  readonly problem?: ApiProblem;
-}
 
 export type Feedback = { readonly kind: 'done' | 'refused'; readonly text: string };
 

@@ -6,12 +6,13 @@ import type { ActionContext, Actions } from './actions.ts';
 import { ApiProblem } from './api.ts';
 import { domainField, openDialog, optionalReason, reasonIn, requiredReason, showReport, textIn } from './dialogs.ts';
 import { shadowStatus } from './model.ts';
-import { numberField } from './view/components.ts';
+import { choiceField, numberField } from './view/components.ts';
 import { startableStores } from './view/shadow.ts';
 
 /** The operator's actions for shadow traffic: start, change, stop, cut-over, the way back, and reports. */
 
 const SLOT = 'shadow';
+const FORCE = { type: 'checkbox', name: 'force', required: true };
 
 export const SHADOW_ACTIONS: Actions = {
   'shadow-start': {
@@ -104,11 +105,7 @@ export const SHADOW_ACTIONS: Actions = {
               ? 'There is no verdict yet.'
               : [h('b')('Verdict: ', shadowVerdict(verdict.kind).word, '. '), verdict.why],
           ),
-          !isFavourable &&
-            h('label', { class: 'choice' })(
-              h('input', { type: 'checkbox', name: 'force', required: true })(),
-              h('span')('Cut over without a favourable verdict'),
-            ),
+          !isFavourable && choiceField(FORCE, 'force', 'Cut over without a favourable verdict'),
           requiredReason('as full and as fast for a day'),
           domainField(domain),
         ],

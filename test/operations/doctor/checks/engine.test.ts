@@ -3,8 +3,10 @@ import { test } from 'node:test';
 import type { Window } from '../../../../src/operations/doctor/check.ts';
 import { ENGINE_CHECKS } from '../../../../src/operations/doctor/checks/engine.ts';
 import type { EngineFacts, HostFacts } from '../../../../src/operations/doctor/facts.ts';
+import { FAKE_FEED } from '../../../fakes/status.ts';
 import { silentEngine } from '../fake-probes.ts';
 import {
+  domainWith,
   engineWith,
   evidenceOf,
   hostWith,
@@ -165,6 +167,9 @@ test('a replaced index is told for five minutes, with the time for which old pag
   assert.equal(stateOf('engine-rotation', changed(700)), 'fine');
   const window = stillWindow({ engines: [changed(20)], service: serviceWith() });
   assert.match(evidenceOf(seenIn('engine-rotation', window)), /up to 1\sh\s00\smin/);
+  const service = serviceWith({ domains: [domainWith({ feed: FAKE_FEED })] });
+  const fed = stillWindow({ engines: [changed(20)], service });
+  assert.equal(seenIn('engine-rotation', fed).state, 'fine', 'a feed of changes has seen it');
 });
 
 test('a real-time index is not rotated when its documents change', () => {

@@ -42,8 +42,9 @@ function onConsole(journal: Journal): string {
     connection: { kind: 'live' },
     receivedMs: 0,
     nowMs: 0,
-    ...{ hasToken: true, readOnly: false, feeds: {}, feedback: {}, busy: [] },
-    watched: { id: journal.id, journal, receivedMs: 0 },
+    ...{ hasToken: true, readOnly: false, feedback: {}, busy: [] },
+    watched: journal.id,
+    feeds: { journal: { path: '', value: { ...journal, nextSample: 0, emptyReads: 0 } } },
   };
   return `<body>${toHtml(h('main')(drillsView(model)))}`;
 }

@@ -85,14 +85,13 @@ function enginePanel({ status: { engine, lifeboat, processes, loads, leaseWaiter
       scrollTable(
         'Endpoints of the engine',
         ['endpoint', 'up', 'breaker', 'in flight'],
-        engine.endpoints.map((endpoint) => [
-          endpoint.name,
-          endpoint.reachable ? badge('good', 'yes') : badge('bad', 'no'),
-          stateBadge(endpoint.breaker),
-          countText(endpoint.inFlight),
-        ]),
+        engine.endpoints.map(({ name, reachable, breaker, inFlight }) => partRow(name, reachable, breaker, inFlight)),
       ),
   );
+}
+
+function partRow(name: string, isUp: boolean, breaker: Parameters<typeof stateBadge>[0], count: number) {
+  return [name, isUp ? badge('good', 'yes') : badge('bad', 'no'), stateBadge(breaker), countText(count)];
 }
 
 function storePanel({ status: { store } }: DomainLook) {
@@ -104,12 +103,7 @@ function storePanel({ status: { store } }: DomainLook) {
     scrollTable(
       'Nodes of the store',
       ['node', 'up', 'breaker', 'waits'],
-      store.nodes.map((node) => [
-        node.node,
-        node.connected ? badge('good', 'yes') : badge('bad', 'no'),
-        stateBadge(node.breaker),
-        countText(node.outstanding),
-      ]),
+      store.nodes.map(({ node, connected, breaker, outstanding }) => partRow(node, connected, breaker, outstanding)),
     ),
   );
 }

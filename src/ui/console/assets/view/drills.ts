@@ -38,8 +38,6 @@ import { previewFigures } from './changes.ts';
 import { cohortRatios, cohortStyle, drilledDomain, MIN_SEARCHES } from './cohorts.ts';
 import {
   actionButton,
-  ago,
-  alertView,
   badge,
   choiceField,
   dayTime,
@@ -112,28 +110,25 @@ function drillButtons(model: Model, { id, title, running, ending, verdict, here 
 
 /** The drill that is watched, from the part of its journal that was read. */
 function drillWatchView(model: Model) {
-  const { watched } = model;
-  if (watched === undefined) return undefined;
-  const { id, journal, problem, receivedMs } = watched;
-  if (journal === undefined) {
-    const elsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
-    const text = elsewhere
-      ? 'Another process runs this drill, and keeps its journal until the end.'
-      : (problem?.message ?? 'Reading…');
-    return panel('watch', `Drill ${id}`, h('p', { class: problem === undefined ? 'soft' : 'notice' })(text));
+  const { watched: id, feeds } = model;
+  if (id === undefined) return undefined;
+  const journal = feeds.journal?.value;
+  const isElsewhere = runningDrills(model).find((drill) => drill.id === id)?.here === false;
+  if (journal === undefined && isElsewhere) {
+    const text = 'Another process runs this drill, and keeps its journal until the end.';
+    return panel('watch', `Drill ${id}`, softView(text));
   }
-  const isOver = journal.state.kind === 'over';
   return panel(
     'watch',
-    journal.plan.title,
-    !isOver &&
-      problem !== undefined &&
-      alertView(
-        problem.message,
-        ' What is shown was read ',
-        ago(receivedMs === undefined ? undefined : model.nowMs - receivedMs),
-        '.',
-      ),
+    journal?.plan.title ?? `Drill ${id}`,
+    feedView(model, feeds.journal, (value) => journalView(model, value)),
+  );
+}
+
+function journalView(model: Model, journal: Journal) {
+  const { id } = journal;
+  const isOver = journal.state.kind === 'over';
+  return [
     h('div', { class: 'row watch-head' })(
       h('p', { class: 'phase' })(
         journal.verdict === undefined
@@ -144,7 +139,7 @@ function drillWatchView(model: Model) {
       // With one drill the abort button of the header is enough.
       !isOver &&
         runningDrills(model).length > 1 &&
-        actionButton(model, 'abort-one', { class: 'danger', 'data-id': id }, 'Abort this drill'),
+        actionButton(model, 'abort', { class: 'danger', 'data-id': id }, 'Abort this drill'),
       isOver && quietButton('report', 'Open the report', { 'data-id': id }),
     ),
     journal.verdict !== undefined && h('p')(journal.verdict.detail),
@@ -156,7 +151,7 @@ function drillWatchView(model: Model) {
       `A hit ratio is taken over the last two seconds, or over up to ten until there are ${MIN_SEARCHES} searches; with fewer it is ${UNKNOWN}.`,
     ),
     isOver && learnedView(journal),
-  );
+  ];
 }
 
 function elapsedText({ live }: Model, { startedAtMs, endedAtMs }: Journal) {

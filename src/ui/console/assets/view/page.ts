@@ -79,7 +79,7 @@ export function tabTitle(model: Model) {
 
 /** The state in sentences, by subject, for screen readers. Figures are left out: they change every second. */
 export function announcementsOf(model: Model): ReadonlyMap<string, string> {
-  const { live, connection, watched } = model;
+  const { live, connection, feeds } = model;
   const facts: Map<string, string> = new Map();
   if (live === undefined && connection.kind !== 'lost') return facts;
   facts.set('connection', connection.kind === 'lost' || isStale(model) ? 'Connection lost.' : 'Connected.');
@@ -100,15 +100,15 @@ export function announcementsOf(model: Model): ReadonlyMap<string, string> {
     const state = ending === undefined ? ` runs on ${domains.join(', ')}` : `: ${endingText(ending)}`;
     facts.set(`drill ${id}`, `The drill ${title}${state}.`);
   }
-  if (model.feeds.doctor?.value !== undefined)
+  if (feeds.doctor?.value !== undefined)
     facts.set('doctor', `The doctor has ${plural(graveFindings(model).all, 'finding')} above info.`);
-  const status = model.feeds.shadowStatus?.value;
+  const status = feeds.shadowStatus?.value;
   if (status?.verdict !== undefined)
     facts.set(
       'shadow verdict',
       `The verdict on the candidate of ${status.domain}: ${shadowVerdict(status.verdict.kind).word}.`,
     );
-  const journal = watched?.journal;
+  const journal = feeds.journal?.value;
   if (journal !== undefined) {
     if (journal.state.kind === 'running')
       facts.set('stage', `Stage ${journal.state.stage + 1}, ${journal.state.phase}.`);
@@ -139,7 +139,7 @@ export function drillStripView(model: Model) {
   const domain = currentDomain(model)?.domain ?? '';
   return h('div', { class: 'strips', 'data-key': 'strips' })(
     (model.live?.drills ?? []).map((drill) => {
-      const journal = model.watched?.id === drill.id ? model.watched.journal : undefined;
+      const journal = model.watched === drill.id ? model.feeds.journal?.value : undefined;
       return h('div', { class: 'row strip', 'data-key': `strip-${drill.id}` })(
         h('b')('Drill'),
         h('span')(drill.title, ' on ', drill.domains.join(', ')),

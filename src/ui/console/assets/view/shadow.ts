@@ -179,11 +179,11 @@ function verdictPanel(model: Model, { verdict }: ShadowStatus) {
   );
 }
 
-function curvesPanel({ shadowCurves }: Model, { id }: NonNullable<ShadowStatus['shadow']>) {
+function curvesPanel({ feeds }: Model, { id }: NonNullable<ShadowStatus['shadow']>) {
   return panel(
     'curves',
     'Both sides since the start of the shadow',
-    shadowCurves?.problem !== undefined && alertView(shadowCurves.problem.message, ' The curves may be old.'),
+    feeds.curves?.problem !== undefined && alertView(feeds.curves.problem.message, ' The curves may be old.'),
     h('div', { class: 'plots', 'data-own': true, 'data-key': `shadow-plots-${id}`, 'data-shadow-plots': id })(),
   );
 }
