@@ -28,33 +28,26 @@ const Attributes = Type.Optional(
 const Text = Type.Optional(
   Type.String({ description: `Title and description. Longer ones than ${MAX_CHANGE_TEXT} UTF-16 units are cut.` }),
 );
-const Id = Type.String({ minLength: 1, maxLength: MAX_ID_BYTES });
+const line = {
+  id: Type.String({ minLength: 1, maxLength: MAX_ID_BYTES }),
+  op: Type.Optional(oneOf(['upsert', 'delete'], 'Without it: `upsert`.')),
+  attributes: Attributes,
+};
 
-const Op = Type.Optional(oneOf(['upsert', 'delete'], 'Without it: `upsert`.'));
-
+const Was = Type.Object(
+  { text: Text, attributes: Attributes },
+  { ...strict, description: 'What was different before. Without `was.text` the text has not changed.' },
+);
 const ChangeLine = Type.Object(
-  {
-    id: Id,
-    op: Op,
-    text: Text,
-    attributes: Attributes,
-    was: Type.Optional(
-      Type.Object(
-        { text: Text, attributes: Attributes },
-        { ...strict, description: 'What was different before. Without `was.text` the text has not changed.' },
-      ),
-    ),
-  },
+  { ...line, text: Text, was: Type.Optional(Was) },
   { ...strict, description: `A line. ${LINES}` },
 );
 
 const DocumentLine = Type.Object(
   {
-    id: Id,
-    op: Op,
+    ...line,
     title: Type.Optional(Type.String({ description: 'Required, but for a deletion.' })),
     description: Type.Optional(Type.String()),
-    attributes: Attributes,
   },
   {
     ...strict,

@@ -3,8 +3,6 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../../runtime.ts';
 
-export type Drain = ReturnType<typeof createDrain>;
-
 export interface DrainResult {
   /** Connections cut at `drainMs` while a request was in flight. */
   readonly cut: number;
