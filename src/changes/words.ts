@@ -19,20 +19,20 @@ const JOINED = 6;
 const STEM = (() => {
   const any = (endings: string): string => `(?:${endings.replaceAll(' ', '|')})`;
   const english = any(
-    'e s es ed ing y i ies ied ly li ful ness ment ate ator ative ation ion al ally ance ence er or ic ical able ible ant ent ism ous ive ' +
+    'e s es [bdfgmnprt]?ed [bdfgmnprt]?ing y i ies ied ly li ful ness ment ate ator ative ation ion al ally ance ence er or ic ical able ible ant ent ism ous ive ' +
       'ize izer ity iti iviti bility',
   );
   const adjective = any('а я ая яя ее ие ые ое ими ыми ей ий ый ой ем им ым ом его ого ему ому их ых ую юю ою ею');
-  const participle = any('(?<=[ая])(?:ем|нн|вш|ющ|щ) ивш ывш ующ');
+  const participle = any('[аяеу]?(?:ем|нн|вш|ющ|щ) ивш ывш ующ');
   const verb = any(
-    '(?<=[ая])(?:ла|на|ете|йте|ли|й|л|ем|н|ло|но|ет|ют|ны|ть|ешь|нно) ила ыла ена ейте уйте ите или ыли ей уй ил ыл им ым ен ило ыло ено ят ' +
-      'ует уют ит ыт ены ить ыть ишь ую ю',
+    '[аяеу]?(?:ла|на|ете|йте|ли|й|л|ем|н|ло|но|ет|ют|ны|ть|ешь|нно) ила ыла ена ейте уйте ите или ыли ей уй ил ыл им ым ен ило ыло ено ят ' +
+      'ует уют ит ыт ены ить ыть ишь ую [аяе]?ю',
   );
   const noun = any(
-    'а ев ов ие ье е иями ями ами еи ии и ией ей ой ий й иям ям ием ем ам ом о у ах иях ях ы ь ию ью ю ия ья я',
+    'а ев ов ие ье ьи ьем е иями ями ами еи ии и ией ей ой ий й иям ям ием ем ам ом о у ах иях ях ы ь ию ью ю ия ья я',
   );
-  const gerund = any('(?<=[ая])(?:в|вши|вшись) ив ивши ившись ыв ывши ывшись');
-  const russian = `(?:(?<=н)н)?(?:ейше?)?(?:ость?)?и?(?:${gerund}|(?:${participle}?${adjective}|${verb}|${noun})?(?:ся|сь)?)`;
+  const gerund = any('[аяеу]?(?:в|вши|вшись) ив ивши ившись ыв ывши ывшись');
+  const russian = `(?:(?<=н)н)?(?:[иоеуы]?[нч]?[ое]?к)?(?:ейше?)?(?:ость?)?и?(?:${gerund}|(?:${participle}?${adjective}|${verb}|${noun})?(?:ся|сь)?)`;
   return new RegExp(`^(?:[a-z]{2,}?(?=${english}{0,3}$)|[а-я]{2,}?(?=${russian}$))`);
 })();
 

@@ -5,8 +5,10 @@ import { fingerprint } from '../../src/cache/codec.ts';
 import type { Interest } from '../../src/cache/entry.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { type ChangeLog, createChangeLog } from '../../src/changes/log.ts';
-import { encodeChange, interestOf } from '../../src/changes/record.ts';
+import { encodeChange, interestOf, mayChange } from '../../src/changes/record.ts';
 import { formsOf } from '../../src/engines/analysis/forms.ts';
+import type { SearchDomain } from '../../src/search/domain.ts';
+import { prepareSearch } from '../../src/search/key.ts';
 import { DOMAIN, idsOf, searchFor } from './harness.ts';
 
 const MIB = 2 ** 20;
@@ -44,8 +46,60 @@ test('a page is judged by what changed after it, on it and beside it', () => {
   assert.equal(judged({ text, attributes: { city: 'Москва' }, was: { attributes: { city: 'Омск' } } }), undefined);
   assert.equal(judged({ attributes: { price: 1500 } }), 'entered', 'its words are not known');
   assert.equal(judged({ attributes: { price: 5000 } }), undefined);
+  assert.equal(judged({ text, attributes: { price: '5 000' } }), 'entered', 'a value that is not read');
+  assert.equal(judged({ text, attributes: { price: '' } }), 'entered');
+  assert.equal(judged({ text, attributes: { price: '5000' } }), undefined);
+  assert.equal(judged({ text, attributes: { price: [] } }), undefined, 'no value');
+  assert.equal(judged({ text, was: { attributes: { price: 5000 } } }), 'entered', 'any new value');
   assert.equal(judged({ attributes: { city: 'Омск' } }), undefined, 'the page does not depend on the city');
   assert.equal(judged({ text: 'Nike', was: { text: 'кроссовки nike' } }), 'entered', 'its words were there');
+});
+
+test('of the changes on a page a deletion is told, and a judgement reads a bounded number of changes', () => {
+  const log = createChangeLog({ maxBytes: 8 * MIB });
+  const from = apply(log, { id: '0' }, 1);
+  apply(log, { id: '1' }, 2);
+  apply(log, { id: '2', op: 'delete' }, 3);
+  assert.equal(log.judge(idsOf('1', '2'), from)?.kind, 'deleted');
+  assert.equal(log.judge(idsOf('2', '1'), from)?.kind, 'deleted');
+  const asked = interest(['q', 'nike'], ['filter', 'price:1000..2000']);
+  const outside = { id: '3', text: 'nike', attributes: { price: 5 } };
+  const before = log.head();
+  for (let count = 0; count < 1990; count += 1) apply(log, outside, 4 + count);
+  assert.equal(log.judge([], before, asked), undefined);
+  for (let count = 0; count < 20; count += 1) apply(log, outside, 2000 + count);
+  assert.equal(log.judge([], before, asked)?.kind, 'unknown');
+});
+
+test('days are compared, and an attribute that is searched is a text', () => {
+  const attributes = [
+    { name: 'day', type: 'date', facet: false, sort: true },
+    { name: 'brand', type: 'string', facet: false, sort: false, search: true },
+  ] as const;
+  const domain: SearchDomain = { ...DOMAIN, attributes };
+  const enters = (change: Partial<Change>, ...pairs: (readonly [string, string])[]): boolean => {
+    const record = encodeChange({ id: 'x', op: 'upsert', ...change }, domain);
+    return mayChange(record, interestOf(prepareSearch({ pairs }, [domain]).request));
+  };
+  const may = [
+    ['q', 'tent'],
+    ['filter', 'day:2026-05-01..2026-05-31'],
+  ] as const;
+  assert.ok(enters({ text: 'tent', attributes: { day: '2026-05-31' } }, ...may));
+  assert.ok(!enters({ text: 'tent', attributes: { day: '2026-06-01' } }, ...may));
+  assert.ok(enters({ text: 'tent', attributes: { day: '01.06.2026' } }, ...may), 'not a day that is read');
+  assert.ok(
+    enters({ text: 'tent', attributes: { brand: 'Nordic' }, was: { attributes: { brand: 'x' } } }, [
+      'q',
+      'nordic tent',
+    ]),
+  );
+  assert.ok(
+    !enters({ text: 'tent', attributes: { day: '2026-05-02' }, was: { attributes: { day: '2026-05-01' } } }, [
+      'q',
+      'tent',
+    ]),
+  );
 });
 
 test('a document is found by its id, in other spellings and by short words', () => {
@@ -65,6 +119,26 @@ test('a document is found by its id, in other spellings and by short words', () 
   assert.ok(enters('müller', { text: 'Mueller' }));
   assert.ok(enters('mueller', { text: 'Müller' }));
   assert.ok(enters('ёлка', { text: 'елки' }));
+  for (const [query, text] of [
+    ['quax zoom', 'quaxzoom'],
+    ['quaxzoom', 'quax zoom'],
+    ['колонка blue tooth', 'Колонка BlueTooth'],
+    ['светодиодная лента', 'светодиоднаялента'],
+    ['asp net', 'ASP.NET'],
+    ['aspnet', 'asp.net'],
+    ['x-y-z', 'xyz'],
+    ['xyz', 'x-y-z'],
+    ['usa', 'U.S.A.'],
+    ['u s a', 'usa'],
+    ['l’eau', 'eau'],
+    ['mueller', 'muller'],
+  ] as const) {
+    assert.ok(enters(query, { text }), `${query}: ${text}`);
+  }
+  assert.ok(enters('№ 17q', { id: '№ 17q', text: 'чайник' }));
+  assert.ok(!enters('кроссовки nike', { text: 'кроссовки белые' }));
+  assert.ok(!enters('стол белый', { text: 'столы' }), 'no word is two of a search');
+  assert.ok(enters('слово2400', { text: Array.from({ length: 2600 }, (_, at) => `слово${at}`).join(' ') }));
   assert.ok(enters('studio', { text: 'stud' }), 'another stemmer may cut as much');
   assert.ok(!enters('studio', { text: 'student' }));
   assert.ok(!enters('чайник', { text: 'кастрюля' }));
