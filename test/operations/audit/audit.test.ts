@@ -60,6 +60,8 @@ test('two processes that share a file never mix their lines', async (context) =>
     for (const each of [audit, beside]) each.record({ ...entry('x'), after: 'y'.repeat(i * 10) });
     if (i % 20 === 0) await new Promise((resolve) => setImmediate(resolve));
   }
+  // Before the close, which waits for a slow disk no longer than a second.
+  await until('all lines are there', () => assert.equal(written().length, 600));
   await Promise.all([audit.close(), beside.close()]);
   assert.equal(written().length, 600);
 });
