@@ -1,5 +1,15 @@
 import { formsOf } from '../engines/analysis/forms.ts';
-import { isNumber, otherUnit, PLAIN, piecesIn, runsOf, textsOf, withoutUmlauts } from '../engines/analysis/words.ts';
+import {
+  isNumber,
+  otherUnit,
+  PLAIN,
+  piecesIn,
+  runsOf,
+  textsOf,
+  type WordPiece,
+  type WordRun,
+  withoutUmlauts,
+} from '../engines/analysis/words.ts';
 import { canonicalDocumentText } from '../search/canonical.ts';
 
 /**
@@ -71,35 +81,47 @@ export function documentClasses(text: string): readonly WordClass[] {
 
 /** For each word of a search, the classes that its forms and other spellings may have. */
 export function searchClasses(text: string): readonly (readonly WordClass[])[] {
-  const parts = runsOf(text).flatMap((run) => run.parts);
-  const places = parts.flatMap(({ pieces, isArticle }) => pieces.map((piece) => ({ ...piece, isArticle })));
-  const pieces = textsOf(places);
+  const places = runsOf(text).flatMap((run) =>
+    run.parts.flatMap(({ pieces, isArticle }) => pieces.map((piece) => ({ ...piece, isArticle, run }))),
+  );
   return places.flatMap(({ text: piece, from, to, isArticle }, at) => {
     if (isArticle) return [];
-    const [forms, stem] = [formsOf(piece), stemOf(piece)];
-    const shared = Math.max(Math.min(FIRST, piece.length), Math.min(stem.length, commonLength(forms)));
-    const spellings = new Set(forms.map((form) => form.slice(0, Math.min(shared, LONGEST))));
-    if (stem.length < FIRST) spellings.add(stem);
-    // `Müller` where another document has `mueller`, and the other way.
-    const typed = text.slice(from, to);
-    const isPlain = PLAIN.test(typed);
-    if (!isPlain || /[aou]e/.test(piece))
-      spellings.add(isPlain ? piece.replace(/([aou])e/g, '$1') : withoutUmlauts(typed));
-    const unit = otherUnit(piece);
-    if (unit !== undefined) spellings.add(unit);
-    const classes = new Set(Array.from(spellings, classOf));
-    // Neighbours may be one word of a document, which begins as the first of them.
-    for (let first = Math.max(0, at - 2); first <= at; first += 1) {
-      for (let last = Math.max(at, first + 1); last < Math.min(pieces.length, first + 4); last += 1) {
-        const joined = pieces.slice(first, last + 1).join('');
-        const isOneWord = pieces.slice(first, last + 1).every((one) => !isNumber(one));
-        if (!isOneWord || (first === at && piece.length >= FIRST)) continue;
-        const isLong = joined.length >= JOINED && pieces.slice(first, at).join('').length >= FIRST;
-        classes.add(isLong ? joinedClass(stemOf(joined)) : classOf(joined));
-      }
-    }
-    return [[...classes]];
+    const spellings = spellingsOf(piece, text.slice(from, to));
+    return [[...new Set([...spellings.map(classOf), ...joinedClasses(places, at)])]];
   });
+}
+
+function spellingsOf(piece: string, typed: string): readonly string[] {
+  const [forms, stem] = [formsOf(piece), stemOf(piece)];
+  const shared = Math.max(Math.min(FIRST, piece.length), Math.min(stem.length, commonLength(forms)));
+  const spellings = forms.map((form) => form.slice(0, Math.min(shared, LONGEST)));
+  if (stem.length < FIRST) spellings.push(stem);
+  // `Müller` where another document has `mueller`, and the other way.
+  if (!PLAIN.test(typed)) spellings.push(withoutUmlauts(typed));
+  else if (/[aou]e/.test(piece)) spellings.push(piece.replace(/([aou])e/g, '$1'));
+  return [...spellings, otherUnit(piece) ?? []].flat();
+}
+
+interface Place extends WordPiece {
+  readonly run: WordRun;
+}
+
+/** The classes of a word that a piece of a search is together with its neighbours: `quaxzoom` for `zoom` in `quax zoom`. */
+function joinedClasses(places: readonly Place[], at: number): readonly WordClass[] {
+  const classes: WordClass[] = [];
+  for (let first = Math.max(0, at - 2); first <= at; first += 1) {
+    for (let last = Math.max(at, first + 1); last < Math.min(places.length, first + 4); last += 1) {
+      const together = places.slice(first, last + 1);
+      // Numbers are joined within a run: AB-123/45.
+      if (together.some(({ text, run }) => run !== places[at]?.run && isNumber(text))) continue;
+      const joined = textsOf(together).join('');
+      const before = textsOf(places.slice(first, at)).join('').length;
+      if (before >= FIRST && joined.length >= JOINED) classes.push(joinedClass(stemOf(joined)));
+      // A piece of three letters begins as the word does, so it is found by them.
+      else if (before > 0 || (places[at]?.text.length ?? 0) < FIRST) classes.push(classOf(joined));
+    }
+  }
+  return classes;
 }
 
 /** The class of a document's id, which is found by a search for it alone. */

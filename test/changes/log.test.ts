@@ -132,6 +132,7 @@ test('a document is found by its id, in other spellings and by short words', () 
     ['u s a', 'usa'],
     ['l’eau', 'eau'],
     ['mueller', 'muller'],
+    ['ab-123/45', 'ab12345'],
   ] as const) {
     assert.ok(enters(query, { text }), `${query}: ${text}`);
   }
@@ -164,7 +165,7 @@ test('no change of a random catalogue is missed, and few pages are called change
   type Asked = { readonly city: string | undefined; readonly isSorted: boolean; readonly isCounted: boolean };
   const index = new Map<string, { text: string; held: readonly string[]; city: string; price: number }>();
   const formsOfWord = new Map(words.map((word) => [word, new Set(formsOf(word))]));
-  /** What a page depends on; an updated document is another object. */
+  /** The parts of an answer that a page shows; an updated document is another object. */
   const answer = (query: readonly string[], { city, isSorted, isCounted }: Asked) => {
     const wanted = query.map((word) => formsOfWord.get(word) ?? new Set());
     const found = [...index].filter(([, { held, city: own }]) => {
