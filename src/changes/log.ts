@@ -14,7 +14,7 @@ const UNKNOWN: PageChange = { kind: 'unknown' };
 /** Numbers are kept in 31 bits, beside the bit of a deletion. After as many changes the tables begin anew. */
 const MAX_NUMBER = 2 ** 31 - 2;
 /** Records that one judgement reads. A page for which more are needed counts as changed. */
-const MAX_READ = 2000;
+const MAX_READ = 1000;
 
 /** @param maxBytes of all tables; they are made with the first change @param maxNumber for tests */
 export function createChangeLog({ maxBytes, maxNumber = MAX_NUMBER }: { maxBytes: number; maxNumber?: number }) {

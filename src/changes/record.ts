@@ -150,10 +150,10 @@ export function* recordsIn(batch: Buffer): Generator<Buffer, void, undefined> {
 }
 
 function endOf(record: Buffer): number {
-  let at = HEADER_BYTES + record.readUInt16LE(10) * 4;
-  for (let left = record.readUInt8(9); left > 0; left -= 1) {
+  let at = attributesOf(record);
+  for (let left = record[9] ?? 0; left > 0; left -= 1) {
     if (at + 6 > record.length) return Number.NaN;
-    at += 6 + record.readUInt8(at + 5) * 8;
+    at = nextAttribute(record, at);
   }
   return at;
 }
@@ -172,7 +172,7 @@ export function viewOf(record: Buffer): RecordView {
 }
 
 function wordsIn(record: Buffer): readonly WordClass[] {
-  const end = HEADER_BYTES + record.readUInt16LE(10) * 4;
+  const end = attributesOf(record);
   const words: WordClass[] = [];
   for (let at = HEADER_BYTES; at < end; at += 4) words.push(record.readUInt32LE(at));
   return words;
@@ -180,20 +180,24 @@ function wordsIn(record: Buffer): readonly WordClass[] {
 
 /** Attributes whose old value is given; without old values, all that are given. */
 function changedIn(record: Buffer): readonly number[] {
-  const wanted = (record.readUInt8(8) & WAS_KNOWN) === 0 ? 0 : 1;
-  return valuesIn(record).flatMap(({ name, before }) => (before === wanted ? [name] : []));
+  const wanted = sideOfChanges(record);
+  const names: number[] = [];
+  for (let at = attributesOf(record), left = record[9] ?? 0; left > 0; left -= 1, at = nextAttribute(record, at)) {
+    if (record[at + 4] === wanted) names.push(record.readUInt32LE(at));
+  }
+  return names;
 }
 
-function valuesIn(record: Buffer) {
-  const found: { readonly name: number; readonly before: number; readonly values: readonly number[] }[] = [];
-  let at = HEADER_BYTES + record.readUInt16LE(10) * 4;
-  for (let left = record.readUInt8(9); left > 0; left -= 1) {
-    const count = record.readUInt8(at + 5);
-    const values = Array.from({ length: count }, (_, i) => record.readDoubleLE(at + 6 + i * 8));
-    found.push({ name: record.readUInt32LE(at), before: record.readUInt8(at + 4), values });
-    at += 6 + count * 8;
+const sideOfChanges = (record: Buffer): 0 | 1 => (((record[8] ?? 0) & WAS_KNOWN) === 0 ? 0 : 1);
+const attributesOf = (record: Buffer): number => HEADER_BYTES + record.readUInt16LE(10) * 4;
+const nextAttribute = (record: Buffer, at: number): number => at + 6 + (record[at + 5] ?? 0) * 8;
+
+/** The place of an attribute, now or before; 0: it is not given. */
+function placeOf(record: Buffer, name: number, side: 0 | 1): number {
+  for (let at = attributesOf(record), left = record[9] ?? 0; left > 0; left -= 1, at = nextAttribute(record, at)) {
+    if (record[at + 4] === side && record.readUInt32LE(at) === name) return at;
   }
-  return found;
+  return 0;
 }
 
 /**
@@ -201,34 +205,36 @@ function valuesIn(record: Buffer) {
  * the filters now or passed them before, and something changed that the answer depends on. What is not known counts as met.
  */
 export function mayChange(record: Buffer, interest: Interest): boolean {
-  const flags = record.readUInt8(8);
   if (hasText(record) && !hasWords(record, interest)) return false;
-  const values = valuesIn(record);
-  const isKnownBefore = (flags & WAS_KNOWN) !== 0;
-  const passes = (side: 0 | 1): boolean =>
-    interest.filters.every((filter) => {
-      const held = values.filter(({ name }) => name === filter.attribute);
-      // An attribute without an old value is as it was before; one without a new value may have any.
-      const one = held.find(({ before }) => before === side) ?? (side === 1 ? held[0] : undefined);
-      return one === undefined || one.values.some((value) => isWithin(value, filter));
-    });
   // Without old values a document may only enter: one that leaves without being shown is not looked for.
-  if (!passes(0) && !(isKnownBefore && passes(1))) return false;
-  if (hasText(record) && (flags & TEXT_CHANGED) !== 0) return true;
-  return changedIn(record).some((name) => interest.attributes.includes(name));
+  if (!passes(record, interest, 0) && !(sideOfChanges(record) === 1 && passes(record, interest, 1))) return false;
+  if (hasText(record) && ((record[8] ?? 0) & TEXT_CHANGED) !== 0) return true;
+  return interest.attributes.some((name) => placeOf(record, name, sideOfChanges(record)) > 0);
 }
 
+function passes(record: Buffer, { filters }: Interest, side: 0 | 1): boolean {
+  return filters.every((filter) => {
+    // An attribute without an old value is as it was before; one without a new value may have any.
+    const at = placeOf(record, filter.attribute, side) || (side === 1 ? placeOf(record, filter.attribute, 0) : 0);
+    for (let value = at + 6, end = nextAttribute(record, at); at > 0 && value < end; value += 8) {
+      if (isWithin(record.readDoubleLE(value), filter)) return true;
+    }
+    return at === 0;
+  });
+}
+
+/** NaN is a value that could not be read. */
 function isWithin(value: number, { values, from = 0, to = 0 }: Interest['filters'][number]): boolean {
   if (Number.isNaN(value)) return true;
   return values === undefined ? value >= from && value <= to : values.includes(value);
 }
 
 function hasText(record: Buffer): boolean {
-  return (record.readUInt8(8) & TEXT_KNOWN) !== 0;
+  return ((record[8] ?? 0) & TEXT_KNOWN) !== 0;
 }
 
 function hasWords(record: Buffer, { words, id }: Interest): boolean {
-  const end = HEADER_BYTES + record.readUInt16LE(10) * 4;
+  const end = attributesOf(record);
   const holds = (wanted: WordClass): boolean => {
     for (let at = HEADER_BYTES; at < end; at += 4) if (isSameClass(wanted, record.readUInt32LE(at))) return true;
     return false;
