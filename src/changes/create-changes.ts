@@ -140,8 +140,13 @@ export function createChanges(options: ChangesOptions) {
   const copySource = async (from: ChangeSource): Promise<void> => {
     const place = follower.source();
     const found = await from.read(place, SOURCE_DEADLINE_MS);
-    sourceFault = found.kind === 'fault' ? (found.detail ?? found.fault) : undefined;
-    if (found.kind === 'fault' || closed) return;
+    if (closed) return;
+    const fault = found.kind === 'fault' ? (found.detail ?? found.fault) : undefined;
+    const source = { domain: domain.name, key: from.key };
+    if (fault !== undefined && sourceFault === undefined) observe({ kind: 'source-away', ...source, fault });
+    if (fault === undefined && sourceFault !== undefined) observe({ kind: 'source-back', ...source });
+    sourceFault = fault;
+    if (found.kind === 'fault') return;
     if (found.trimmed) await add({ bytes: GAP_BYTES, source: { expected: place, next: place } });
     const read = found.entries.map(({ id, fields }) => ({ id, change: changeIn(fields) }));
     const refused = read.flatMap(({ change }) => (typeof change === 'string' ? [change] : []));
@@ -194,7 +199,7 @@ export function createChanges(options: ChangesOptions) {
       indexPosition = follower.readTo() - engineLagMs * PER_MS;
       follower.lose('index');
     },
-    status: (): FeedStatus & { readonly sourceFault: string | undefined } => ({ ...follower.status(), sourceFault }),
+    status: (): FeedStatus => ({ ...follower.status(), sourceFault }),
     hasSynced: follower.hasSynced,
     close: (): void => {
       closed = true;

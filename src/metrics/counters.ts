@@ -339,6 +339,8 @@ export function createCounters(
     ),
     'changes-away': uncounted,
     'changes-back': uncounted,
+    'source-away': uncounted,
+    'source-back': uncounted,
   };
   const popularity = sparse<PopularityEvent>(
     'serpcache_popularity_queries_total',

@@ -53,8 +53,6 @@ export interface DomainLook {
 }
 
 export interface ChangesLook extends FeedStatus {
-  /** Why the stream of the configuration is not read. */
-  readonly sourceFault?: string | undefined;
   /** In this process since the previous look; undefined at the first one. */
   readonly perSecond: number | undefined;
   /** Pages that the feed made stale since the start of the process, by reason. */

@@ -9,6 +9,7 @@ function sourceOf(given: [id: string, fields: Record<string, string>][]) {
   let trimmedAt: string | undefined;
   let fault: SourceRead | undefined;
   const source: ChangeSource = {
+    key: 'goods-changes',
     read: async (after) => {
       if (fault !== undefined) return fault;
       const from = after === '' ? 0 : entries.findIndex(([id]) => id === after) + 1;
@@ -114,10 +115,10 @@ test('lost entries of a source are a gap in every process, once for each that sa
   assert.equal(one.judge(one.page('5')), 'whole');
 });
 
-test('a source that fails is shown with its words, and goes on where it was', async (t) => {
+test('a source that fails is told once and shown with its words, and goes on where it was', async (t) => {
   const { time, start } = harness(t);
   const { source, add, fail } = sourceOf([['1-1', { id: '1' }]]);
-  const { changes } = start({}, { source });
+  const { changes, events } = start({}, { source });
   await time.pass(500);
   fail({ kind: 'fault', fault: 'refused', detail: 'WRONGTYPE Operation against a key' });
   add('2-1', { id: '2' });
@@ -126,6 +127,14 @@ test('a source that fails is shown with its words, and goes on where it was', as
   fail();
   await time.pass(500);
   assert.deepEqual([changes.status().sourceFault, changes.status().changes], [undefined, 2]);
+  const told = { domain: 'goods', key: 'goods-changes' };
+  assert.deepEqual(
+    events.filter(({ kind }) => kind.startsWith('source')),
+    [
+      { kind: 'source-away', ...told, fault: 'WRONGTYPE Operation against a key' },
+      { kind: 'source-back', ...told },
+    ],
+  );
 });
 
 test('entries that the stream does not take now are copied when it does', async (t) => {

@@ -36,6 +36,7 @@ const nameOf = (domain: string): string => `sc1:${domain}:{control:${domain}}:ch
 export function createRedisSource({ send, key }: { readonly send: SendCommand; readonly key: string }): ChangeSource {
   const run = scriptRunner(send, 'changes');
   return {
+    key,
     async read(after, deadlineMs) {
       const reply = await run(READ_SOURCE, [key], [after, SOURCE_ENTRIES], { shape: 'array', deadlineMs });
       if (reply.kind === 'fault') return { ...portFault(reply), detail: reply.detail };
