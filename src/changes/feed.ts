@@ -65,8 +65,8 @@ export type SourceRead =
 
 /** Events of the changes room, for metrics, logs and tests. */
 export type ChangeEvent =
-  /** Changes are in force in this process. `lagMs`: since they were added to the stream, by its clock. */
-  | { readonly kind: 'changes-applied'; readonly domain: string; readonly changes: number; readonly lagMs: number }
+  /** Changes are in force in this process. `lagMs`: since they were added to the stream, by its clock; absent for its history. */
+  | { readonly kind: 'changes-applied'; readonly domain: string; readonly changes: number; readonly lagMs?: number }
   /**
    * Every page before this moment counts as changed. `trimmed`, `replaced`: batches or the stream are gone. `source`: entries of the
    * source are gone. `corrupt`: a batch cannot be read. `index`: the engine has another index. `lag`: too many changes within the

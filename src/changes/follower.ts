@@ -83,8 +83,8 @@ export function createFeedFollower(options: FollowerOptions) {
       if (applied === undefined || applied === 0) return;
       changes += applied;
       changedAtMs = clock.monotonicMs();
-      lagMs = Math.max(0, nowMs - Math.floor(positionOf(batch.id) / PER_MS));
-      observe({ kind: 'changes-applied', domain, changes: applied, lagMs });
+      if (hasSynced) lagMs = Math.max(0, nowMs - Math.floor(positionOf(batch.id) / PER_MS));
+      observe({ kind: 'changes-applied', domain, changes: applied, lagMs: hasSynced ? lagMs : undefined });
       // One millisecond more: a page of that very moment may be from before the change.
       if (engineLagMs > 0) delay({ until: readTo + (engineLagMs + 1) * PER_MS, bytes });
     } catch {

@@ -96,7 +96,22 @@ test('a change is in force in every process after its next read, and its lag is 
   await time.until('the other process to read', () => other.follower.status().changes === 1);
   assert.equal(other.judged('7', before), 'changed');
   const [applied] = other.events.filter(({ kind }) => kind === 'changes-applied');
-  assert.ok(applied?.kind === 'changes-applied' && applied.lagMs > 0 && applied.lagMs <= 330, JSON.stringify(applied));
+  const lagMs = applied?.kind === 'changes-applied' ? applied.lagMs : undefined;
+  assert.ok(lagMs !== undefined && lagMs > 0 && lagMs <= 330, JSON.stringify(applied));
+});
+
+test('the history that a process reads when it starts has no lag', async (t) => {
+  const { time, start } = harness(t);
+  const first = start();
+  await time.pass(10);
+  await first.follower.append({ bytes: record('1') });
+  await time.pass(60_000);
+  const { follower, events } = start();
+  await time.pass(10);
+  await follower.append({ bytes: record('2') });
+  await follower.poll();
+  const lags = events.flatMap((event) => (event.kind === 'changes-applied' ? [event.lagMs] : []));
+  assert.deepEqual([lags, follower.status().changes], [[undefined, 0], 2]);
 });
 
 test('lost batches are one gap, and pages from before the first batch that is there are unknown', async (t) => {
