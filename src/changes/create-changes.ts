@@ -41,6 +41,8 @@ const UNITS_PER_CHANGE = 200;
 const MAX_PUBLISHING = 16;
 /** While the stream is away, a page may be this old before it counts as changed. */
 const BLIND_PAGE_MS = 5000;
+/** Where the process was stopped, it may be this old: less than any stop that is noticed. */
+const STOPPED_PAGE_MS = 1000;
 /** No process has read this much further than another: such a page is from before the clock of the stream was set back. */
 const MAX_AHEAD_MS = 2000;
 const SOURCE_INTERVAL_MS = 100;
@@ -123,10 +125,9 @@ export function createChanges(options: ChangesOptions) {
     if (mark.judged !== log.head() && mark.change?.kind !== 'deleted') judgeChanges(entry, name, mark);
     if (mark.change?.kind === 'deleted') return 'deleted';
     const blind = follower.blindness();
-    if (blind !== undefined && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS) {
-      // A process that was stopped reads the stream in a moment: until then the page may show what was deleted.
-      return blind === 'stopped' ? 'changed' : whenChanged;
-    }
+    // A process that was stopped reads the stream in a moment: until then a page from before may show what was deleted.
+    if (blind === 'stopped' && clock.monotonicMs() - entry.bornMs > STOPPED_PAGE_MS) return 'changed';
+    if (blind === 'away' && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS) return whenChanged;
     return mark.change === undefined ? 'whole' : whenChanged;
   };
 

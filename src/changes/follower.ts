@@ -23,9 +23,9 @@ const QUIET_MS = 30_000;
 const DEADLINE_MS = 500;
 /** After this time without a whole read the process does not know what has changed. */
 const BLIND_AFTER_MS = 1000;
-/** Such a process was stopped, unless several reads have failed: one may have failed because of that. A busy one is not as late. */
-const STOPPED_MS = 5000;
-const AWAY_AFTER = 3;
+/** Such a process was stopped, unless two reads have failed, as they have by then without it: one may have failed because of that. */
+const STOPPED_MS = 2000;
+const AWAY_AFTER = 2;
 const MAX_PENDING_BYTES = 16 * 2 ** 20;
 
 /**

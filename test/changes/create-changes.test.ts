@@ -175,6 +175,18 @@ test('a process that was stopped computes older pages again until it has read th
   assert.equal(changes.status().following, true);
 });
 
+test('a process that was stopped for some seconds computes again each page from before', async (t) => {
+  const { time, start } = harness(t);
+  const { page, judge } = start();
+  await time.pass(500);
+  const old = page('1');
+  await time.pass(100);
+  time.advance(2400);
+  assert.deepEqual([judge(old), judge(page('2'))], ['changed', 'whole']);
+  await time.pass(500);
+  assert.equal(judge(old), 'whole');
+});
+
 test('within the lag of the engine deleted documents are hidden, and a page is judged again after it', async (t) => {
   const { time, start } = harness(t);
   const { page, judge, publish, rules } = start({ engineLagMs: 2000 });

@@ -231,6 +231,42 @@ test('a stream that does not answer is told once, and after a second the process
   assert.deepEqual(onlyKinds(events), ['changes-away', 'changes-back']);
 });
 
+test('a process that was stopped for two seconds knows it, though a read has failed because of that', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower } = start({ random: () => 1 });
+  await time.pass(1000);
+  const held = Promise.withResolvers<void>();
+  stream.hold(() => held.promise);
+  await time.pass(400);
+  assert.equal(follower.blindness(), undefined);
+  time.advance(2000);
+  assert.equal(follower.blindness(), 'stopped');
+  // The read that was under way has exceeded its deadline meanwhile.
+  stream.fail('store-slow');
+  held.resolve();
+  await time.pass(1);
+  assert.equal(follower.blindness(), 'stopped');
+  stream.hold(async () => {});
+  stream.fail();
+  await time.pass(400);
+  assert.equal(follower.blindness(), undefined);
+});
+
+test('a stream that takes all of the deadline to fail is away, and the process does not count as stopped', async (t) => {
+  const { time, stream, start } = harness(t);
+  const { follower } = start({ random: () => 1 });
+  await time.pass(40_000);
+  stream.fail('store-slow');
+  stream.hold(() => new Promise((resolve) => setTimeout(resolve, 500)));
+  const seen: (string | undefined)[] = [];
+  for (let ms = 0; ms < 6000; ms += 10) {
+    await time.pass(10);
+    const blind = follower.blindness();
+    if (blind !== seen.at(-1)) seen.push(blind);
+  }
+  assert.deepEqual(seen, ['away']);
+});
+
 test('a process that has never read its stream is blind too', async (t) => {
   const { time, stream, start } = harness(t);
   stream.fail('store-down');
