@@ -88,11 +88,11 @@ export function createChanges(options: ChangesOptions) {
   let waiting = 0;
   /**
    * Gives changes to all processes, and returns when they are in force here. Calls are taken one after the other.
-   * @throws OperationError control-unavailable: changes up to some line were taken; to send all again does no harm
+   * @throws OperationError overloaded: none was taken. control-unavailable: up to some line they were; to send all again does no harm
    */
   const publish = async (changes: readonly Change[]): Promise<void> => {
     if (waiting >= MAX_PUBLISHING)
-      throw new OperationError('control-unavailable', 'too many calls with changes at once');
+      throw new OperationError('overloaded', `more than ${MAX_PUBLISHING} calls with changes at once`);
     waiting += 1;
     const work = publishing.then(async () => {
       for await (const { bytes } of batchesOf(changes)) await add({ bytes });
