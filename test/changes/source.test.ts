@@ -151,6 +151,35 @@ test('entries that the stream does not take now are copied when it does', async 
   assert.equal(changes.status().changes, 1);
 });
 
+for (const [what, isTaken] of [
+  ['that the stream does not take', false],
+  ['that another process has copied', true],
+] as const) {
+  test(`a read of several batches stops at one ${what}: no entry is lost, and none is doubled`, async (t) => {
+    const { time, stream, start } = harness(t);
+    const { source, add } = sourceOf([]);
+    let sent = 0;
+    const append: typeof stream.append = async (domain, batch, deadlineMs) => {
+      if (batch.source === undefined) return stream.append(domain, batch, deadlineMs);
+      sent += 1;
+      if (sent !== 2) return stream.append(domain, batch, deadlineMs);
+      if (!isTaken) return { kind: 'fault', fault: 'store-down' };
+      await stream.append(domain, batch, deadlineMs);
+      return stream.append(domain, batch, deadlineMs);
+    };
+    const { changes } = start({}, { source, stream: { ...stream, append } });
+    await time.pass(500);
+    const words = Array.from({ length: 200 }, (_, at) => `слово${at}`).join(' ');
+    for (let at = 1; at <= 300; at += 1) add(`${at}-1`, { id: `${at}`, text: `${words} номер${at}` });
+    const places = () => stream.held().flatMap(({ source }) => (source === '' ? [] : [source]));
+    await time.until('the first read', () => sent >= 2);
+    assert.equal(places().includes('300-1'), false, 'more than one batch is left');
+    await time.pass(3000);
+    assert.deepEqual([changes.status().changes, places().at(-1)], [300, '300-1']);
+    assert.equal(new Set(places()).size, places().length);
+  });
+}
+
 test('after close nothing is read or copied', async (t) => {
   const { time, stream, start } = harness(t);
   const { source, add } = sourceOf([]);
