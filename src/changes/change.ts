@@ -68,7 +68,7 @@ function refuseOthers(name: string, others: object, allowed: string): void {
 function idOf(value: unknown): string {
   const id = Number.isSafeInteger(value) ? String(value) : value;
   if (typeof id === 'string' && isDocumentId(id)) return id;
-  throw new Error(`id must be a text of 1 to ${MAX_ID_BYTES} bytes`);
+  throw new Error(`id must be a text of 1 to ${MAX_ID_BYTES} bytes, without NUL or half a character`);
 }
 
 function textOf(name: string, value: unknown): string | undefined {

@@ -41,6 +41,8 @@ const UNITS_PER_CHANGE = 200;
 const MAX_PUBLISHING = 16;
 /** While the stream is away, a page may be this old before it counts as changed. */
 const BLIND_PAGE_MS = 5000;
+/** Where the process was stopped, it may be this old: less than any stop that is noticed. */
+const STOPPED_PAGE_MS = 1000;
 /** No process has read this much further than another: such a page is from before the clock of the stream was set back. */
 const MAX_AHEAD_MS = 2000;
 const SOURCE_INTERVAL_MS = 100;
@@ -86,11 +88,11 @@ export function createChanges(options: ChangesOptions) {
   let waiting = 0;
   /**
    * Gives changes to all processes, and returns when they are in force here. Calls are taken one after the other.
-   * @throws OperationError control-unavailable: changes up to some line were taken; to send all again does no harm
+   * @throws OperationError overloaded: none was taken. control-unavailable: up to some line they were; to send all again does no harm
    */
   const publish = async (changes: readonly Change[]): Promise<void> => {
     if (waiting >= MAX_PUBLISHING)
-      throw new OperationError('control-unavailable', 'too many calls with changes at once');
+      throw new OperationError('overloaded', `more than ${MAX_PUBLISHING} calls with changes at once`);
     waiting += 1;
     const work = publishing.then(async () => {
       for await (const { bytes } of batchesOf(changes)) await add({ bytes });
@@ -123,10 +125,9 @@ export function createChanges(options: ChangesOptions) {
     if (mark.judged !== log.head() && mark.change?.kind !== 'deleted') judgeChanges(entry, name, mark);
     if (mark.change?.kind === 'deleted') return 'deleted';
     const blind = follower.blindness();
-    if (blind !== undefined && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS) {
-      // A process that was stopped reads the stream in a moment: until then the page may show what was deleted.
-      return blind === 'stopped' ? 'changed' : whenChanged;
-    }
+    // A process that was stopped reads the stream in a moment: until then a page from before may show what was deleted.
+    if (blind === 'stopped' && clock.monotonicMs() - entry.bornMs > STOPPED_PAGE_MS) return 'changed';
+    if (blind === 'away' && clock.monotonicMs() - entry.bornMs > BLIND_PAGE_MS) return whenChanged;
     return mark.change === undefined ? 'whole' : whenChanged;
   };
 
@@ -140,8 +141,13 @@ export function createChanges(options: ChangesOptions) {
   const copySource = async (from: ChangeSource): Promise<void> => {
     const place = follower.source();
     const found = await from.read(place, SOURCE_DEADLINE_MS);
-    sourceFault = found.kind === 'fault' ? (found.detail ?? found.fault) : undefined;
-    if (found.kind === 'fault' || closed) return;
+    if (closed) return;
+    const fault = found.kind === 'fault' ? (found.detail ?? found.fault) : undefined;
+    const source = { domain: domain.name, key: from.key };
+    if (fault !== undefined && sourceFault === undefined) observe({ kind: 'source-away', ...source, fault });
+    if (fault === undefined && sourceFault !== undefined) observe({ kind: 'source-back', ...source });
+    sourceFault = fault;
+    if (found.kind === 'fault') return;
     if (found.trimmed) await add({ bytes: GAP_BYTES, source: { expected: place, next: place } });
     const read = found.entries.map(({ id, fields }) => ({ id, change: changeIn(fields) }));
     const refused = read.flatMap(({ change }) => (typeof change === 'string' ? [change] : []));
@@ -194,7 +200,7 @@ export function createChanges(options: ChangesOptions) {
       indexPosition = follower.readTo() - engineLagMs * PER_MS;
       follower.lose('index');
     },
-    status: (): FeedStatus & { readonly sourceFault: string | undefined } => ({ ...follower.status(), sourceFault }),
+    status: (): FeedStatus => ({ ...follower.status(), sourceFault }),
     hasSynced: follower.hasSynced,
     close: (): void => {
       closed = true;

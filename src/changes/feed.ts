@@ -47,6 +47,7 @@ export const MAX_BATCH_BYTES = 256 * 1024;
 
 /** A stream of another team, from which the changes of a domain are copied. */
 export interface ChangeSource {
+  readonly key: string;
   /** Entries after an id; `''`: only those that come from now on. */
   readonly read: (after: string, deadlineMs: number) => Promise<SourceRead>;
 }
@@ -64,8 +65,8 @@ export type SourceRead =
 
 /** Events of the changes room, for metrics, logs and tests. */
 export type ChangeEvent =
-  /** Changes are in force in this process. `lagMs`: since they were added to the stream, by its clock. */
-  | { readonly kind: 'changes-applied'; readonly domain: string; readonly changes: number; readonly lagMs: number }
+  /** Changes are in force in this process. `lagMs`: since they were added to the stream, by its clock; absent for its history. */
+  | { readonly kind: 'changes-applied'; readonly domain: string; readonly changes: number; readonly lagMs?: number }
   /**
    * Every page before this moment counts as changed. `trimmed`, `replaced`: batches or the stream are gone. `source`: entries of the
    * source are gone. `corrupt`: a batch cannot be read. `index`: the engine has another index. `lag`: too many changes within the
@@ -75,6 +76,9 @@ export type ChangeEvent =
   /** The stream does not answer; pages older than a few seconds count as changed. Reported once per absence. */
   | { readonly kind: 'changes-away'; readonly domain: string; readonly fault: string }
   | { readonly kind: 'changes-back'; readonly domain: string }
+  /** The source is not read; its entries are copied when it is. Reported once per absence. */
+  | { readonly kind: 'source-away'; readonly domain: string; readonly key: string; readonly fault: string }
+  | { readonly kind: 'source-back'; readonly domain: string; readonly key: string }
   /** Entries of the source that are no changes, or batches that are not signed. */
   | { readonly kind: 'changes-refused'; readonly domain: string; readonly count: number; readonly detail: string }
   /** A page was found changed, at its first judgement that said so. */
@@ -106,4 +110,6 @@ export interface FeedStatus {
   readonly texts: number;
   /** Changes since the start of documents that were there before, so that they may be on pages. */
   readonly known: number;
+  /** Why the source is not read. */
+  readonly sourceFault?: string | undefined;
 }

@@ -23,9 +23,9 @@ const QUIET_MS = 30_000;
 const DEADLINE_MS = 500;
 /** After this time without a whole read the process does not know what has changed. */
 const BLIND_AFTER_MS = 1000;
-/** Such a process was stopped, unless several reads have failed: one may have failed because of that. A busy one is not as late. */
-const STOPPED_MS = 5000;
-const AWAY_AFTER = 3;
+/** Such a process was stopped, unless two reads have failed, as they have by then without it: one may have failed because of that. */
+const STOPPED_MS = 2000;
+const AWAY_AFTER = 2;
 const MAX_PENDING_BYTES = 16 * 2 ** 20;
 
 /**
@@ -83,8 +83,8 @@ export function createFeedFollower(options: FollowerOptions) {
       if (applied === undefined || applied === 0) return;
       changes += applied;
       changedAtMs = clock.monotonicMs();
-      lagMs = Math.max(0, nowMs - Math.floor(positionOf(batch.id) / PER_MS));
-      observe({ kind: 'changes-applied', domain, changes: applied, lagMs });
+      if (hasSynced) lagMs = Math.max(0, nowMs - Math.floor(positionOf(batch.id) / PER_MS));
+      observe({ kind: 'changes-applied', domain, changes: applied, lagMs: hasSynced ? lagMs : undefined });
       // One millisecond more: a page of that very moment may be from before the change.
       if (engineLagMs > 0) delay({ until: readTo + (engineLagMs + 1) * PER_MS, bytes });
     } catch {

@@ -146,6 +146,10 @@ function checkDomain(name: string, domain: DraftDomain, hasControl: boolean, rep
       'a stream needs the control store, or a store of the domain',
     );
   }
+  if (stream?.key?.startsWith('sc1:') === true) {
+    const allowed = 'a name that does not begin with sc1:, as those of serpcache do: the feed would feed itself';
+    report(['changes', 'stream', 'key'], showValue(stream.key), allowed);
+  }
 }
 
 function checkAttributes({ attributes = {}, catalogue, engine }: DraftDomain, report: ReportFault): void {

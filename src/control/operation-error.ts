@@ -29,6 +29,8 @@ type OperationErrorCode =
   | 'cut-over-running'
   | 'cut-over-behind'
   | 'no-cut-over'
+  /** Too many calls wait. */
+  | 'overloaded'
   /** The document could not be read or written: whether other processes follow is unknown. */
   | 'control-unavailable';
 

@@ -4,7 +4,7 @@ import { nearest } from '../schema/faults.ts';
 import { InvalidSearch } from '../search/query.ts';
 import { type Problem, Refusal } from './transport/problem.ts';
 
-const CONTROL_RETRY_MS = 1000;
+const OPERATION_RETRY_MS = 1000;
 
 /** Any thrown value → the problem that the client is told. An unknown error says nothing about the service's internals. */
 export function problemOf(error: unknown): Problem {
@@ -35,7 +35,7 @@ function refusedOperation({ code, message, parameter }: OperationError): Problem
     detail: message,
     // Operators send bodies, so a parameter is a JSON pointer; the rooms below give the option's name.
     parameter: parameter === undefined || parameter.startsWith('/') ? parameter : `/${parameter}`,
-    retryAfterMs: code === 'control-unavailable' ? CONTROL_RETRY_MS : undefined,
+    retryAfterMs: code === 'control-unavailable' || code === 'overloaded' ? OPERATION_RETRY_MS : undefined,
   };
 }
 

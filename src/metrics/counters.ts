@@ -316,7 +316,7 @@ export function createCounters(
         'serpcache_changes_lag_seconds',
         'Time from adding a change to the stream until it was in force in this process, by the clock of the stream.',
         { domain },
-        (observe) => (event) => observe(event.lagMs, event.domain),
+        (observe) => (event) => event.lagMs !== undefined && observe(event.lagMs, event.domain),
       ),
     ),
     'changes-gap': sparse(
@@ -339,6 +339,8 @@ export function createCounters(
     ),
     'changes-away': uncounted,
     'changes-back': uncounted,
+    'source-away': uncounted,
+    'source-back': uncounted,
   };
   const popularity = sparse<PopularityEvent>(
     'serpcache_popularity_queries_total',

@@ -25,7 +25,7 @@ export const LOGGED_KINDS = {
   observeStore: ['breaker', 'connection', 'topology'],
   observeSearch: ['backfill', 'engine'],
   observeGuard: ['breaker'],
-  observeChanges: ['changes-gap', 'changes-away', 'changes-back', 'changes-refused'],
+  observeChanges: ['changes-gap', 'changes-away', 'changes-back', 'source-away', 'source-back', 'changes-refused'],
 } as const;
 
 /** Maximum number of lines per second. Every domain tries each unreachable node many times a second. */
@@ -112,7 +112,7 @@ export function createEventLog({ log, clock: { monotonicMs } }: EventLogOptions)
   const logChanges = (event: ChangeEvent): void => {
     if (event.kind === 'changes-applied' || event.kind === 'page-changed') return;
     const line = counted(controls, factsOf(event));
-    write(event.kind === 'changes-back' ? 'info' : 'warn', line, CHANGES_MESSAGES[event.kind]);
+    write(event.kind.endsWith('-back') ? 'info' : 'warn', line, CHANGES_MESSAGES[event.kind]);
   };
 
   const logDrill = ({ kind, ...facts }: DrillEvent): void => {
@@ -186,6 +186,8 @@ const CHANGES_MESSAGES = {
   'changes-gap': 'changes: the feed has a gap; every older page counts as changed',
   'changes-away': 'changes: the stream does not answer; pages older than a few seconds count as changed',
   'changes-back': 'changes: the stream answers again',
+  'source-away': 'changes: the stream of the configuration is not read',
+  'source-back': 'changes: the stream of the configuration is read again',
   'changes-refused': 'changes: entries were refused',
 } as const;
 

@@ -51,6 +51,7 @@ for (const [value, message] of [
   [undefined, /a change must be an object/],
   [{}, /id must be a text of 1 to \d+ bytes/],
   [{ id: '' }, /id must be a text/],
+  [{ id: '1\0' }, /without NUL/],
   [{ id: 1.5 }, /id must be a text/],
   [{ id: 2 ** 53 }, /id must be a text/],
   [{ id: 'x'.repeat(10_000) }, /id must be a text/],

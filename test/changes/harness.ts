@@ -4,6 +4,9 @@ import type { Entry } from '../../src/cache/entry.ts';
 import type { Change } from '../../src/changes/change.ts';
 import { type ChangesOptions, createChanges } from '../../src/changes/create-changes.ts';
 import type { ChangeEvent } from '../../src/changes/feed.ts';
+import { createFeedFollower, type FollowerOptions } from '../../src/changes/follower.ts';
+import { createChangeLog } from '../../src/changes/log.ts';
+import { encodeChange } from '../../src/changes/record.ts';
 import type { SearchDomain } from '../../src/search/domain.ts';
 import { prepareSearch } from '../../src/search/key.ts';
 import { createFakeChangeStream } from '../fakes/change-stream.ts';
@@ -76,3 +79,37 @@ export const fromStore = (entry: Entry): Entry => ({
   ...entry,
   feed: entry.feed && { position: entry.feed.position, judged: Number.NaN, change: undefined, interest: undefined },
 });
+
+export const record = (id: string): Buffer => encodeChange({ id, op: 'upsert' }, DOMAIN);
+
+/** Followers of one stream in virtual time. */
+export function followerHarness(t: TestContext, over: Partial<FollowerOptions> = {}) {
+  const time = createVirtualTime(t);
+  const stream = createFakeChangeStream(time);
+  const start = (own: Partial<FollowerOptions> = {}) => {
+    const events: ChangeEvent[] = [];
+    const log = createChangeLog({ maxBytes: 2 ** 20 });
+    const follower = createFeedFollower({
+      domain: 'goods',
+      stream,
+      shared: true,
+      log,
+      engineLagMs: 0,
+      clock: time,
+      random: () => 0.5,
+      observe: (event) => events.push(event),
+      ...over,
+      ...own,
+    });
+    t.after(follower.close);
+    return {
+      follower,
+      log,
+      events,
+      gaps: () => events.flatMap((event) => (event.kind === 'changes-gap' ? [event.why] : [])),
+      /** The judgement on a page with a document, computed at this position by another process. */
+      judged: (id: string, position: number) => log.judge(idsOf(id), log.numberAt(position))?.kind,
+    };
+  };
+  return { time, stream, start };
+}

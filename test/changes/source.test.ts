@@ -9,6 +9,7 @@ function sourceOf(given: [id: string, fields: Record<string, string>][]) {
   let trimmedAt: string | undefined;
   let fault: SourceRead | undefined;
   const source: ChangeSource = {
+    key: 'goods-changes',
     read: async (after) => {
       if (fault !== undefined) return fault;
       const from = after === '' ? 0 : entries.findIndex(([id]) => id === after) + 1;
@@ -114,10 +115,10 @@ test('lost entries of a source are a gap in every process, once for each that sa
   assert.equal(one.judge(one.page('5')), 'whole');
 });
 
-test('a source that fails is shown with its words, and goes on where it was', async (t) => {
+test('a source that fails is told once and shown with its words, and goes on where it was', async (t) => {
   const { time, start } = harness(t);
   const { source, add, fail } = sourceOf([['1-1', { id: '1' }]]);
-  const { changes } = start({}, { source });
+  const { changes, events } = start({}, { source });
   await time.pass(500);
   fail({ kind: 'fault', fault: 'refused', detail: 'WRONGTYPE Operation against a key' });
   add('2-1', { id: '2' });
@@ -126,6 +127,14 @@ test('a source that fails is shown with its words, and goes on where it was', as
   fail();
   await time.pass(500);
   assert.deepEqual([changes.status().sourceFault, changes.status().changes], [undefined, 2]);
+  const told = { domain: 'goods', key: 'goods-changes' };
+  assert.deepEqual(
+    events.filter(({ kind }) => kind.startsWith('source')),
+    [
+      { kind: 'source-away', ...told, fault: 'WRONGTYPE Operation against a key' },
+      { kind: 'source-back', ...told },
+    ],
+  );
 });
 
 test('entries that the stream does not take now are copied when it does', async (t) => {
@@ -141,6 +150,35 @@ test('entries that the stream does not take now are copied when it does', async 
   await time.pass(1000);
   assert.equal(changes.status().changes, 1);
 });
+
+for (const [what, isTaken] of [
+  ['that the stream does not take', false],
+  ['that another process has copied', true],
+] as const) {
+  test(`a read of several batches stops at one ${what}: no entry is lost, and none is doubled`, async (t) => {
+    const { time, stream, start } = harness(t);
+    const { source, add } = sourceOf([]);
+    let sent = 0;
+    const append: typeof stream.append = async (domain, batch, deadlineMs) => {
+      if (batch.source === undefined) return stream.append(domain, batch, deadlineMs);
+      sent += 1;
+      if (sent !== 2) return stream.append(domain, batch, deadlineMs);
+      if (!isTaken) return { kind: 'fault', fault: 'store-down' };
+      await stream.append(domain, batch, deadlineMs);
+      return stream.append(domain, batch, deadlineMs);
+    };
+    const { changes } = start({}, { source, stream: { ...stream, append } });
+    await time.pass(500);
+    const words = Array.from({ length: 200 }, (_, at) => `слово${at}`).join(' ');
+    for (let at = 1; at <= 300; at += 1) add(`${at}-1`, { id: `${at}`, text: `${words} номер${at}` });
+    const places = () => stream.held().flatMap(({ source }) => (source === '' ? [] : [source]));
+    await time.until('the first read', () => sent >= 2);
+    assert.equal(places().includes('300-1'), false, 'more than one batch is left');
+    await time.pass(3000);
+    assert.deepEqual([changes.status().changes, places().at(-1)], [300, '300-1']);
+    assert.equal(new Set(places()).size, places().length);
+  });
+}
 
 test('after close nothing is read or copied', async (t) => {
   const { time, stream, start } = harness(t);

@@ -39,6 +39,19 @@ testFaults([
     ],
   ],
   [
+    'a stream of changes that is of serpcache itself is a fault: the feed would feed itself',
+    withEngine(
+      'store: { kind: standalone, nodes: ["127.0.0.1:6379"] }\nchanges: { stream: { key: "sc1:goods:{control:goods}:changes" } }',
+    ),
+    [
+      [
+        'domains.goods.changes.stream.key',
+        '"sc1:goods:{control:goods}:changes"',
+        /a name that does not begin with sc1:, as those of serpcache do/,
+      ],
+    ],
+  ],
+  [
     'a currency that is not a code is a fault that shows codes',
     withEngine('attributes: { price: { type: number, currency: euro } }'),
     [['domains.goods.attributes.price.currency', '"euro"', /ISO 4217 code such as EUR/]],

@@ -38,7 +38,10 @@ test('the number of series does not depend on the values in events', async (cont
       each('observeSearch', 'miss engine stored not-stored refresh audit');
       eachOf('observeStore', 'command pipeline late breaker connection topology');
       observers['observeControl']?.(event);
-      each('observeChanges', 'changes-applied changes-gap page-changed changes-refused changes-away changes-back');
+      each(
+        'observeChanges',
+        'changes-applied changes-gap page-changed changes-refused changes-away changes-back source-away source-back',
+      );
       observers['observePopularity']?.(event);
       each('observeShadow', 'shadow-copy shadow-compared shadow-changed placement-changed');
       eachOf('observeGuard', 'breaker shed permit');

@@ -131,6 +131,17 @@ test('two fleets that write over each other write two lines a second, with the c
   assert.deepEqual([lines.length, lines[2]?.[2]['omitted']], [4, 198]);
 });
 
+test('a source of changes that is not read is a warning with its name and fault, and its return is information', () => {
+  const { events, lines } = start();
+  const [domain, key] = ['goods', 'goods-changes'];
+  events.observeChanges({ kind: 'source-away', domain, key, fault: 'WRONGTYPE' });
+  events.observeChanges({ kind: 'source-back', domain, key });
+  assert.deepEqual(lines, [
+    ['warn', 'changes: the stream of the configuration is not read', { domain, key, fault: 'WRONGTYPE' }],
+    ['info', 'changes: the stream of the configuration is read again', { domain, key }],
+  ]);
+});
+
 test('changes of a shadow and of a placement are information, and copies are not logged', () => {
   const { events, lines } = start();
   const shadow = { kind: 'shadow-changed', domain: 'goods', candidate: 'new', fraction: 0.1, reads: 3 } as const;

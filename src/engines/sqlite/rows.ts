@@ -66,7 +66,8 @@ export function createRows(database: DatabaseSync, domain: SearchDomain, { isNew
      * @returns why the document cannot be indexed; nothing is written then
      */
     put: (n: number, given: Document, before?: Document): string | undefined => {
-      if (!isDocumentId(given.id)) return `an id must be 1 to ${MAX_ID_BYTES} bytes of text`;
+      if (!isDocumentId(given.id))
+        return `an id must be 1 to ${MAX_ID_BYTES} bytes of text, without NUL or half a character`;
       let facts: ReturnType<typeof factsOf>;
       try {
         facts = factsOf(given, columns);

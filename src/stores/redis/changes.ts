@@ -36,6 +36,7 @@ const nameOf = (domain: string): string => `sc1:${domain}:{control:${domain}}:ch
 export function createRedisSource({ send, key }: { readonly send: SendCommand; readonly key: string }): ChangeSource {
   const run = scriptRunner(send, 'changes');
   return {
+    key,
     async read(after, deadlineMs) {
       const reply = await run(READ_SOURCE, [key], [after, SOURCE_ENTRIES], { shape: 'array', deadlineMs });
       if (reply.kind === 'fault') return { ...portFault(reply), detail: reply.detail };
@@ -156,15 +157,27 @@ for _, entry in ipairs(found and found[1][2] or {}) do
 end
 return reply`;
 
-/** ARGV: an id or '', maximum of entries → the last id read, 1 when the entry of the id is gone, the entries after it. */
+/** A longer entry, as a longer line of a call, is refused: its fields are replaced by words that are no change. */
+const MAX_ENTRY_BYTES = 2 * 2 ** 20;
+
+/** ARGV: an id or '', maximum of entries, which are read a few at a time → the last id read, 1 when the entry of the id is gone, the entries after it. */
 const READ_SOURCE = `
 local newest = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-if ARGV[1] == '' then return { newest and newest[1] or '0-0', 0 } end
-local found = redis.call('XREAD', 'COUNT', ARGV[2], 'STREAMS', KEYS[1], ARGV[1])
-local entries = found and found[1][2] or {}
+local last = newest and newest[1] or '0-0'
+if ARGV[1] == '' then return { last, 0 } end
 local gone = ARGV[1] ~= '0-0' and #redis.call('XRANGE', KEYS[1], ARGV[1], ARGV[1]) == 0
-if #entries == 0 then
-  if not gone then return { ARGV[1], 0 } end
-  return { newest and newest[1] or '0-0', 1 }
-end
-return { entries[#entries][1], gone and 1 or 0, unpack(entries) }`;
+local reply, bytes = { ARGV[1], gone and 1 or 0 }, 0
+repeat
+  local found = redis.call('XREAD', 'COUNT', math.min(#reply - 1, 10), 'STREAMS', KEYS[1], reply[1])
+  for _, entry in ipairs(found and found[1][2] or {}) do
+    local size = 0
+    for _, text in ipairs(entry[2]) do size = size + #text end
+    if size > ${MAX_ENTRY_BYTES} then entry[2] = { 'change', 'longer than ${MAX_ENTRY_BYTES} bytes' } end
+    bytes = bytes + size
+    reply[1] = entry[1]
+    reply[#reply + 1] = entry
+    if #reply == ARGV[2] + 2 or bytes > ${MAX_READ_BYTES} then return reply end
+  end
+until not found
+if #reply == 2 and gone then reply[1] = last end
+return reply`;

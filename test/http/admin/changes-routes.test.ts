@@ -58,7 +58,7 @@ test('lines are taken in order, and malformed ones are answered by number', asyn
   assert.deepEqual(counts, { domain: 'goods', taken: 3, refusedCount: 8, cut: 0 });
   const faults: Readonly<Record<number, RegExp>> = {
     4: /^it is not JSON: /,
-    6: /^id must be a text of 1 to 512 bytes$/,
+    6: /^id must be a text of 1 to 512 bytes, without NUL or half a character$/,
     7: /^op must be upsert or delete$/,
     8: /unknown member "stray"; known are id, op, text, attributes, was$/,
     9: /^id must be/,
@@ -180,6 +180,13 @@ test('the same change a thousand times is taken a thousand times', async (contex
   const { send, published } = feedHarness(context);
   const { status, json } = await send('{"id":"1"}\n'.repeat(1000), plain);
   assert.deepEqual([status, json.taken, published.length], [202, 1000, 1000]);
+});
+
+test('a call beyond those that may wait is told so, with Retry-After', async (context) => {
+  const { send } = feedHarness(context, () => new OperationError('overloaded', 'too many calls with changes at once'));
+  const { status, json, headers } = await send('{"id":"1"}', plain);
+  assert.deepEqual([status, json.code, json.title], [503, 'overloaded', 'Overloaded']);
+  assert.ok(Number(headers['retry-after']) >= 1);
 });
 
 test('while the stream is away a call gets 503 with Retry-After, and the next one is taken', async (context) => {

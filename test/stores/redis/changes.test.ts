@@ -141,6 +141,25 @@ test('a long source comes in parts', async () => {
   assert.deepEqual([sizes, place], [[500, 500, 200], '1200-1']);
 });
 
+test('large entries of a source come a few at a time, all of them and in order; a huge one is refused by its reader', async () => {
+  const textOf = (at: number) => 'x'.repeat(at === 121 ? 3_000_000 : 1_000_000);
+  for (let at = 1; at <= 121; at += 1) await command('XADD', 'heavy', `${at}-1`, 'id', at, 'text', textOf(at));
+  await command('XADD', 'heavy', '122-1', 'id', '122');
+  const read: (readonly [string, string])[] = [];
+  for (let place = '0-0'; place !== '122-1'; ) {
+    const found = await store.sourceOf('heavy').read(place, LONG_MS);
+    assert.ok(found.kind === 'entries' && found.entries.length > 0 && found.entries.length <= 3, found.kind);
+    read.push(
+      ...found.entries.map(({ id, fields }) => [id, fields.get('id') ?? String(fields.get('change'))] as const),
+    );
+    place = found.last;
+  }
+  const ids = Array.from({ length: 122 }, (_, at) => `${at + 1}`);
+  const expected = ids.map((id) => [`${id}-1`, id === '121' ? 'longer than 2097152 bytes' : id]);
+  assert.deepEqual(read, expected);
+  await command('DEL', 'heavy');
+});
+
 test('a source that was trimmed, deleted or filled anew says so, and goes on', async () => {
   for (let at = 1; at <= 5; at += 1) await command('XADD', 'capped', 'MAXLEN', 3, `${at}-1`, 'id', at);
   const { trimmed, entries } = await readSource('capped', '1-1');

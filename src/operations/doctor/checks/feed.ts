@@ -40,7 +40,7 @@ export const FEED_CHECKS: readonly CheckRule[] = [
     severity: 'warning',
     title: 'the feed of changes is behind',
     needs: ['service'],
-    raises: `its stream was not read for ≥ ${formatDuration(BEHIND.raises)}, or a change of the window took as long, while every node of the control store answers`,
+    raises: `its stream was not read for ≥ ${formatDuration(BEHIND.raises)}, that of the configuration not at both ends of the window, or a change of the window took as long, while every node of the control store answers`,
     clears: `< ${formatDuration(BEHIND.clears)}`,
     why: 'Deleted documents are shown for this time, and pages older than some seconds are computed again.',
     source: 'a change is in force within a second; the stream is read every 0.1 to 0.3 s',
@@ -50,8 +50,11 @@ export const FEED_CHECKS: readonly CheckRule[] = [
       if (feed.shared && !isUp) return skip('a node of the store of the stream does not answer');
       const hasChanged = (grownBy(view, (facts) => facts.feed?.changes ?? 0) ?? 0) > 0;
       const lagMs = hasChanged ? feed.lagMs : 0;
-      return finding(stateAbove(Math.max(feed.heardMsAgo, lagMs), BEHIND), () => ({
-        evidence: `The stream was read to its end ${durationText(feed.heardMsAgo)} ago, and the last change took ${durationText(feed.lagMs)}.`,
+      const { sourceFault } = feed;
+      const state = stateAbove(Math.max(feed.heardMsAgo, lagMs), BEHIND);
+      const wasUnread = view.before?.feed?.sourceFault !== undefined;
+      return finding(sourceFault === undefined || state === 'raise' ? state : raiseOrHold(wasUnread), () => ({
+        evidence: `${sourceFault === undefined ? '' : `The stream of the configuration is not read: ${sourceFault}. `}The stream was read to its end ${durationText(feed.heardMsAgo)} ago, and the last change took ${durationText(feed.lagMs)}.`,
         figures: { heardMsAgo: feed.heardMsAgo, lagMs: feed.lagMs },
         advice: [
           'The log says why (changes:). The user of the store needs the rights of the line serpcache in deploy/redis/users.acl.',

@@ -43,6 +43,10 @@ test('a feed is behind when its stream is not read, or a change of the window ca
   assert.equal(stateOf('behind', feedWindow({ feed: { heardMsAgo: 2000 } })), 'hold');
   assert.equal(stateOf('behind', feedWindow({ feed: { lagMs: 6000, changes: 41 } })), 'raise');
   assert.equal(stateOf('behind', feedWindow({ feed: { lagMs: 6000 } })), 'fine', 'the last change was long ago');
+  const unread = { feed: { sourceFault: 'WRONGTYPE' } };
+  assert.equal(stateOf('behind', feedWindow(unread, unread)), 'raise');
+  assert.equal(stateOf('behind', feedWindow(unread)), 'hold', 'one read may fail');
+  assert.equal(stateOf('behind', feedWindow({}, unread)), 'fine');
   const away = storeWith({ name: 'control store', nodes: { skipped: 'no node answers' } });
   assert.equal(stateOf('behind', feedWindow({ feed: { heardMsAgo: 6000 } }, {}, [away])), 'skipped');
 });
