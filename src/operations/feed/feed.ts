@@ -45,6 +45,7 @@ interface FeedOptions {
 
 /** An update of 10,000 documents takes seconds. */
 const UPDATE_DEADLINE_MS = 60_000;
+const MAX_OWED = 10_000;
 
 export function createFeed({ domain, attributes, changes, update }: FeedOptions) {
   const fed = () => {
@@ -52,12 +53,28 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
     const detail = `${domain} has no feed of changes: give it the section domains.${domain}.changes, which may be empty ({}), and restart`;
     throw new OperationError('no-feed', detail, '/domain');
   };
+  /** Changes of the index that the feed did not take: a second attempt of their call does not find the old values. */
+  let owed: readonly Change[] = [];
+  const tell = async (made: readonly IndexChange[] = []): Promise<void> => {
+    const { publish, indexReplaced } = fed();
+    const sent = [...owed, ...made.map((one) => changeOf(one, attributes))];
+    owed = [];
+    try {
+      if (sent.length > 0) await publish(sent);
+    } catch (error) {
+      owed = [...sent, ...owed].slice(0, MAX_OWED);
+      // Older pages of this process count as changed.
+      if (made.length > 0) indexReplaced();
+      throw error;
+    }
+  };
 
   return {
     /** Publishes changes, and answers when they are in force here. @throws OperationError no-feed, control-unavailable */
     changes: async (lines: AsyncIterable<FeedLine>): Promise<Taken> => {
       const { publish } = fed();
       const { read, refused } = await readLines(lines, parseChange);
+      await tell();
       if (read.length > 0) await publish(read.map(({ value }): Change => value.change));
       return { domain, taken: read.length, ...refused.answer(), cut: read.filter(({ value }) => value.cut).length };
     },
@@ -70,7 +87,6 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
         const detail = `the engine of ${domain} takes documents by its own writes only: write there, and then tell POST /admin/changes`;
         throw new OperationError('no-live-documents', detail, '/domain');
       }
-      const { publish, indexReplaced } = fed();
       let isCut = false;
       const parse = createChangeReader(attributes, (note) => {
         isCut ||= note.includes(': cut to ');
@@ -83,12 +99,8 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
       const last = read.filter(({ line, value }) => lineOf.get(value.id) === line).map(({ value }) => value);
       const upserts = last.flatMap(({ document }) => document ?? []);
       const deletions = last.flatMap(({ id, document }) => (document === undefined ? id : []));
-      /** Where the feed does not take them, every older page of this process counts as changed. */
-      const tell = (changed: readonly IndexChange[]): Promise<void> =>
-        publish(changed.map((one) => changeOf(one, attributes))).catch((error: unknown) => {
-          indexReplaced();
-          throw error;
-        });
+      // The index does not change while the feed takes nothing.
+      await tell();
       let changed: readonly IndexChange[] = [];
       try {
         if (last.length > 0) changed = await update({ upserts, deletions }, AbortSignal.timeout(UPDATE_DEADLINE_MS));
@@ -99,7 +111,7 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
       }
       const [faulty, made] = [changed.filter(isFaulty), changed.filter((one) => !isFaulty(one))];
       for (const { id, fault = '' } of faulty) refused.add(lineOf.get(id) ?? 0, fault);
-      if (made.length > 0) await tell(made);
+      await tell(made);
       const cut = read.filter(({ value }) => value.cut).length;
       return { domain, taken: read.length - faulty.length, ...refused.answer(), cut };
     },

@@ -55,6 +55,7 @@ function feedHarness(held: readonly Document[] = []) {
   });
   return {
     send: (...lines: readonly (string | object)[]) => feed.documents(linesOf(lines)),
+    change: (...lines: readonly object[]) => feed.changes(linesOf(lines)),
     published,
     updates,
     fail: (part: 'update' | 'publish'): void => {
@@ -164,17 +165,50 @@ test('after an update that failed the feed says that its documents may have chan
   assert.equal(replaced(), 0);
 });
 
-test('where the feed does not take them, older pages count as changed, and a second attempt says that all may have', async () => {
-  const { send, published, fail, replaced } = feedHarness([TENT]);
+test('where the feed does not take them, older pages count as changed, and the next call tells the old values first', async () => {
+  const { send, published, fail, replaced } = feedHarness([TENT, { ...TENT, id: '2' }]);
   fail('publish');
-  const line = { ...TENT, title: 'Тент' };
-  await assert.rejects(send(line), /publish failed/);
+  const lines = [
+    { ...TENT, title: 'Тент' },
+    { id: '2', op: 'delete' },
+  ];
+  await assert.rejects(send(...lines), /publish failed/);
   assert.equal(replaced(), 1);
-  await send(line);
+  await send(...lines);
   assert.deepEqual(
-    published.map(({ text, was }) => [text, was]),
-    [['Тент на двоих', undefined]],
+    published.map(({ id, text, was }) => [id, text, was?.text]),
+    [
+      ['1', 'Тент на двоих', 'Палатка на двоих'],
+      ['2', 'Палатка на двоих', undefined],
+      ['1', 'Тент на двоих', undefined],
+      ['2', undefined, undefined],
+    ],
   );
+});
+
+test('changes that the feed did not take come before those of a call of changes, and are told once', async () => {
+  const { send, change, published, fail } = feedHarness([TENT]);
+  fail('publish');
+  await assert.rejects(send({ id: '1', op: 'delete' }), /publish failed/);
+  await change({ id: '2' });
+  await change({ id: '3' });
+  assert.deepEqual(
+    published.map(({ id, text }) => [id, text]),
+    [
+      ['1', 'Палатка на двоих'],
+      ['2', undefined],
+      ['3', undefined],
+    ],
+  );
+});
+
+test('while the feed takes nothing, a second call does not change the index, and older pages are kept', async () => {
+  const { send, updates, published, fail, replaced } = feedHarness([TENT]);
+  fail('publish');
+  await assert.rejects(send({ id: '1', op: 'delete' }), /publish failed/);
+  fail('publish');
+  await assert.rejects(send({ ...TENT, id: '2' }), /publish failed/);
+  assert.deepEqual([updates.length, published.length, replaced()], [1, 0, 1]);
 });
 
 test('without an index that takes documents, or without a feed, a call is refused', async () => {
