@@ -70,7 +70,9 @@ export function lockIndex(file: string): DatabaseSync {
   const identity = fileIdentity(file);
   const database = openFile(file);
   try {
-    database.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA cache_spill = OFF; PRAGMA synchronous = NORMAL`);
+    // It reads the schema, which another writer may be committing.
+    execLocking(database, `PRAGMA cache_size = -${WRITE_CACHE_KIB}`);
+    database.exec('PRAGMA cache_spill = OFF; PRAGMA synchronous = NORMAL');
     execLocking(database, 'BEGIN IMMEDIATE');
     if (fileIdentity(file) === identity) return database;
   } catch (cause) {

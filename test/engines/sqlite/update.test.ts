@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
@@ -202,5 +204,76 @@ it('a build waits for an update that has begun, and an update goes into the file
   assert.equal((await readdir(dirname(file))).length, 1, 'no journal is left');
   const index = openIndex({ file, domain: DOMAIN, ...SNIPPET });
   assert.equal(index.search(ask('чайник')).total, 2);
+  index.close();
+});
+
+/** A process that runs the code with `updateIndex`, `DatabaseSync`, `file` and `domain`. */
+function writerProcess(file: string, code: string) {
+  const update = new URL('../../../src/engines/sqlite/update.ts', import.meta.url).href;
+  const program = `
+    import { DatabaseSync } from 'node:sqlite';
+    import { updateIndex } from ${JSON.stringify(update)};
+    const [file, domain] = ${JSON.stringify([file, MIXED])};
+    ${code}`;
+  return spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+it('a writer that is killed when half of its pages are in the file leaves the index as it was, and open to updates', async (context) => {
+  const file = join(await temporaryDirectory(context), 'goods.sqlite');
+  await build(file, MIXED, titled(...Array.from({ length: 500 }, (_, at) => `чайник ${'длинный '.repeat(20)}${at}`)));
+  const before = contentOf(file, MIXED, 1);
+  const open = openIndex({ file, domain: MIXED, ...SNIPPET });
+  // A small cache lets SQLite write pages before the end of the transaction, as a commit does.
+  const writer = writerProcess(
+    file,
+    `
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA cache_size = 2; BEGIN IMMEDIATE');
+    database.exec("UPDATE documents SET title = 'half-written'; DELETE FROM words; DELETE FROM meta");
+    console.log('half');
+    setInterval(() => {}, 1000);`,
+  );
+  await once(writer.stdout, 'data');
+  writer.kill('SIGKILL');
+  await once(writer, 'exit');
+  assert.ok((await readFile(file)).includes('half-written'), 'pages are in the file');
+  assert.equal(open.search(ask('чайник')).total, 500, 'the open index');
+  open.close();
+  assert.deepEqual(contentOf(file, MIXED, 1), before);
+  assert.equal((await readdir(dirname(file))).length, 1, 'no journal is left');
+  updateIndex({ file, domain: MIXED, upserts: titled('самовар'), deletions: ['2'], atMs: 6 });
+  assert.equal(contentOf(file, MIXED, 1).documents.length, 499);
+});
+
+it('two processes that update one index at once lose no document', async (context) => {
+  const file = join(await temporaryDirectory(context), 'goods.sqlite');
+  await build(file, MIXED, titled('самовар'));
+  const names = ['a', 'b'];
+  const writers = names.map((name) =>
+    writerProcess(
+      file,
+      `
+      const at = (n) => '${name}' + n;
+      for (let n = 0; n < 200; n += 1) {
+        const document = { id: at(n), title: 'чайник', description: 'общий', attributes: { brand: at(n % 7) } };
+        updateIndex({ file, domain, upserts: [document], deletions: n % 10 === 9 ? [at(n - 1)] : [], atMs: 5 });
+      }`,
+    ),
+  );
+  const exits = await Promise.all(writers.map((writer) => once(writer, 'exit')));
+  assert.deepEqual(exits, [
+    [0, null],
+    [0, null],
+  ]);
+  const { documents, meta } = contentOf(file, MIXED, 1);
+  const left = Array.from({ length: 200 }, (_, n) => n).filter((n) => n % 10 !== 8);
+  const expected = ['1', ...names.flatMap((name) => left.map((n) => `${name}${n}`))];
+  assert.deepEqual(new Set(pluck(documents, 'id')), new Set(expected));
+  assert.deepEqual(
+    meta.find(({ name }) => name === 'documents'),
+    { name: 'documents', value: '361' },
+  );
+  const index = openIndex({ file, domain: MIXED, ...SNIPPET });
+  assert.equal(index.search(ask('чайник', { facets: ['brand'] })).total, 360);
   index.close();
 });
