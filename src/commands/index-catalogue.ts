@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import { type ColumnUse, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
 import { PRESET_NAMES } from '../catalogue/presets.ts';
@@ -100,6 +101,7 @@ const UPDATE_ROWS = 5_000;
 
 /** Takes the changes of the file into the domain's index, some thousands at a time. @throws as `buildCatalogue` */
 function updateCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
+  const { clock } = context;
   return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
     const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0 };
     // The last one of several rows with one id counts.
@@ -108,7 +110,7 @@ function updateCatalogue(source: Source, args: ParsedArguments, context: Command
       const upserts = [...rows.values()].filter((document) => document !== undefined);
       const deletions = [...rows].flatMap(([id, document]) => (document === undefined ? [id] : []));
       rows.clear();
-      const changes = updateIndex({ ...index, upserts, deletions, atMs: context.clock.wallMs() });
+      const changes = updateIndex({ ...index, upserts, deletions, atMs: clock.wallMs(), build: randomUUID() });
       for (const { id, before, after, fault } of changes) {
         if (fault !== undefined) onRefused({ message: `id ${JSON.stringify(id)}: ${fault}` });
         else if (after !== undefined) counts[before === undefined ? 'added' : 'replaced'] += 1;

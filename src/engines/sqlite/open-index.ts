@@ -37,11 +37,12 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions) {
     const statements = createStatementCache(database);
     const searchNow = createIndexSearch(statements, factColumnsOf(domain), snippetLength);
     const search = (request: SearchRequest): ResultPage => reading(database, () => searchNow(request));
-    /** @throws when a search in this index would fail. */
-    const probe = (): void => {
+    /** @returns the build that the file is now. @throws when a search in this index would fail. */
+    const probe = (): string => {
       // The search for an empty page reads no document, so one is read here.
       search(probeOf(domain));
       reading(database, () => statements('SELECT n FROM documents LIMIT 1').all());
+      return readMeta(database, file, domain).build;
     };
     /** Whether the index has a document with that id. */
     const holds = (id: string): boolean =>

@@ -166,7 +166,7 @@ export interface IndexMeta {
   readonly documents: number;
   /** Wall time in milliseconds since the epoch. */
   readonly builtAtMs: number;
-  /** Differs between any two builds. */
+  /** Differs between any two builds, and before and after an update that no feed of changes is told. */
   readonly build: string;
 }
 

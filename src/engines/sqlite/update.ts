@@ -9,6 +9,8 @@ interface UpdateOptions extends DocumentUpdates {
   readonly domain: SearchDomain;
   /** Wall time in milliseconds: the age of the index is counted from its last update. */
   readonly atMs: number;
+  /** Absent: the feed of changes is told what the update does, so that pages from before it are judged one by one. */
+  readonly build?: string;
 }
 
 /**
@@ -18,7 +20,7 @@ interface UpdateOptions extends DocumentUpdates {
  * @returns a member for each id, in the order of the catalogue.
  * @throws IndexError when the file is no index for this domain, an error of SQLite when it cannot be written.
  */
-export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOptions): readonly IndexChange[] {
+export function updateIndex({ file, domain, upserts, deletions, atMs, build }: UpdateOptions): readonly IndexChange[] {
   const database = lockIndex(file);
   try {
     const meta = readMeta(database, file, domain);
@@ -50,7 +52,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOp
         return { id, before, after };
       });
     rows.finish();
-    writeMeta(database, domain, { ...meta, documents, builtAtMs: atMs });
+    writeMeta(database, domain, { ...meta, documents, builtAtMs: atMs, build: build ?? meta.build });
     execLocking(database, 'COMMIT');
     return changes;
   } finally {

@@ -37,7 +37,9 @@ try {
           reply({ kind: 'answer', page: index.search(question.request) });
           return;
         case 'probe':
-          index.probe();
+          // An update that the feed is not told counts as a replacement.
+          if (index.probe() !== index.meta.build) identity = undefined;
+          followFile();
           reply({ kind: 'answer' });
           return;
         case 'update':

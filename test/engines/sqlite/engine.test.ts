@@ -5,6 +5,7 @@ import { it, type TestContext } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
+import { updateIndex } from '../../../src/engines/sqlite/update.ts';
 import type { EngineReason } from '../../../src/resilience/search-error.ts';
 import type { Document } from '../../../src/search/domain.ts';
 import type { Engine } from '../../../src/search/engine.ts';
@@ -221,6 +222,21 @@ it('a replacement that is damaged or for other attributes is reported, and the o
   await replacement(file, 2);
   assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 2);
   await until('the call', () => replaced() === 1 && count('reopened') === 1);
+});
+
+it('an update that no feed is told is noticed by the next probe as a replacement, another update is not', async (context) => {
+  const { engine, file, count, replaced } = await opened(context, 2);
+  const update = { file, domain: DOMAIN, deletions: ['1'], atMs: 5 };
+  updateIndex({ ...update, upserts: [] });
+  await engine.update?.({ upserts: titled('чайник', 'чайник'), deletions: [] }, timeLimit());
+  await engine.probe(timeLimit());
+  assert.equal(count('reopened'), 0);
+  updateIndex({ ...update, upserts: [], build: 'another' });
+  await engine.probe(timeLimit());
+  await until('both workers to open it, and the call', () => count('reopened') === 2 && replaced() === 1);
+  await engine.probe(timeLimit());
+  assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 1);
+  assert.deepEqual([count('reopened'), replaced()], [2, 1]);
 });
 
 it('searches see an update as a whole, and none fails while updates are written', async (context) => {
