@@ -1,10 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Document, SearchDomain } from '../../search/domain.ts';
-import type { DocumentUpdates, IndexChange } from '../../search/engine.ts';
+import type { DocumentUpdate, IndexChange } from '../../search/engine.ts';
 import { createRows } from './rows.ts';
 import { execLocking, fileIdentity, IndexError, openFile, readMeta, writeMeta } from './schema.ts';
 
-interface UpdateOptions extends DocumentUpdates {
+interface UpdateOptions {
+  readonly updates: readonly DocumentUpdate[];
   readonly file: string;
   readonly domain: SearchDomain;
   /** Wall time in milliseconds: the age of the index is counted from its last update. */
@@ -20,7 +21,7 @@ interface UpdateOptions extends DocumentUpdates {
  * @returns a member for each id, in the order of the catalogue.
  * @throws IndexError when the file is no index for this domain, an error of SQLite when it cannot be written.
  */
-export function updateIndex({ file, domain, upserts, deletions, atMs, build }: UpdateOptions): readonly IndexChange[] {
+export function updateIndex({ file, domain, updates, atMs, build }: UpdateOptions): readonly IndexChange[] {
   const database = lockIndex(file);
   try {
     const meta = readMeta(database, file, domain);
@@ -29,8 +30,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs, build }: U
     let last = Number(database.prepare('SELECT max(n) AS n FROM documents').get()?.['n'] ?? 0);
     let { documents } = meta;
     // The last update of an id counts.
-    const wanted = new Map<string, Document | undefined>(upserts.map((document) => [document.id, document]));
-    for (const id of deletions) wanted.set(id, undefined);
+    const wanted = new Map(updates.map(({ id, document }) => [id, document]));
     const found = [...wanted].map(([id, after]) => {
       const row = held.get(id);
       if (row === undefined) {

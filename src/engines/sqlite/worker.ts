@@ -43,7 +43,7 @@ try {
           reply({ kind: 'answer' });
           return;
         case 'update':
-          reply({ kind: 'answer', changes: updateIndex({ ...options, ...question.documents, atMs: question.atMs }) });
+          reply({ kind: 'answer', changes: updateIndex({ ...options, ...question }) });
           return;
       }
     } catch (error) {

@@ -96,17 +96,15 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
         return { ...parse(text), cut: isCut };
       });
       const lineOf = new Map(read.map(({ line, value }) => [value.id, line]));
-      const last = read.filter(({ line, value }) => lineOf.get(value.id) === line).map(({ value }) => value);
-      const upserts = last.flatMap(({ document }) => document ?? []);
-      const deletions = last.flatMap(({ id, document }) => (document === undefined ? id : []));
+      const updates = read.map(({ value }) => value);
       // The index does not change while the feed takes nothing.
       await tell();
       let changed: readonly IndexChange[] = [];
       try {
-        if (last.length > 0) changed = await update({ upserts, deletions }, AbortSignal.timeout(UPDATE_DEADLINE_MS));
+        if (updates.length > 0) changed = await update(updates, AbortSignal.timeout(UPDATE_DEADLINE_MS));
       } catch (error) {
         // The index may have been updated all the same.
-        await tell([...upserts.map((after) => ({ id: after.id, after })), ...deletions.map((id) => ({ id }))]);
+        await tell(updates.map(({ id, document }) => ({ id, after: document })));
         throw error;
       }
       const [faulty, made] = [changed.filter(isFaulty), changed.filter((one) => !isFaulty(one))];

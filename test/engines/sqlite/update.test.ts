@@ -11,7 +11,7 @@ import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
 import { lockIndex, updateIndex } from '../../../src/engines/sqlite/update.ts';
 import type { AttributeValue, Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import type { IndexChange } from '../../../src/search/engine.ts';
-import { SPELLINGS } from '../../contract/engine-documents.ts';
+import { SPELLINGS, updatesOf } from '../../contract/engine-documents.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { nastyTitles } from '../../contract/nasty.ts';
 import { pluck } from '../../pluck.ts';
@@ -125,14 +125,14 @@ it('an updated index answers as one that is built afresh from the same documents
       const expected = [...after].map(([id, document]) => ({ id, before: held.get(id), after: document }));
       for (const document of upserts) held.set(document.id, document);
       for (const id of deletions) held.delete(id);
-      const changes = updateIndex({ file, domain: MIXED, upserts, deletions, atMs: 5 });
+      const changes = updateIndex({ file, domain: MIXED, updates: updatesOf(upserts, deletions), atMs: 5 });
       assert.deepEqual(byId(changes), byId(expected));
       if (round % 6 < 5) continue;
       await build(fresh, MIXED, held.values());
       assert.deepEqual(contentOf(file, MIXED, seed), contentOf(fresh, MIXED, seed), `seed ${seed}, round ${round}`);
     }
     const deletions = [...held.keys()];
-    updateIndex({ file, domain: MIXED, upserts: [], deletions, atMs: 5 });
+    updateIndex({ file, domain: MIXED, updates: updatesOf([], deletions), atMs: 5 });
     await build(fresh, MIXED, []);
     assert.deepEqual(contentOf(file, MIXED, seed), contentOf(fresh, MIXED, seed), 'emptied');
   }
@@ -146,8 +146,7 @@ it('a document that cannot be indexed is named, and the others are taken', async
   const [first, second, third] = updateIndex({
     file,
     domain: DOMAIN,
-    upserts: [bad, good, { ...good, id: '' }],
-    deletions: [],
+    updates: updatesOf([bad, good, { ...good, id: '' }]),
     atMs: 5,
   });
   assert.deepEqual(first, { id: '1', fault: 'attribute "price" is "dear", expected a number' });
@@ -165,7 +164,7 @@ it('more new texts than fit between two others are in order too', async (context
   const branded = (brand: string): Document => ({ id: brand, title: 'товар', description: '', attributes: { brand } });
   await build(file, DOMAIN, ['a', 'z'].map(branded));
   const brands = Array.from({ length: 40 }, (_, index) => `m${String(index).padStart(2, '0')}`);
-  for (const brand of brands) updateIndex({ file, domain: DOMAIN, upserts: [branded(brand)], deletions: [], atMs: 5 });
+  for (const brand of brands) updateIndex({ file, domain: DOMAIN, updates: updatesOf([branded(brand)]), atMs: 5 });
   const index = openIndex({ file, domain: DOMAIN, ...SNIPPET });
   const sort = { by: 'attribute', attribute: 'brand', descending: false } as const;
   assert.deepEqual(pluck(index.search(ask('товар', { sort, limit: 100 })).results, 'id'), ['a', ...brands, 'z']);
@@ -174,7 +173,7 @@ it('more new texts than fit between two others are in order too', async (context
 
 it('an update of a file that is missing, or of another schema, is refused', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
-  const update = () => updateIndex({ file, domain: DOMAIN, upserts: titled('чайник'), deletions: [], atMs: 5 });
+  const update = () => updateIndex({ file, domain: DOMAIN, updates: updatesOf(titled('чайник')), atMs: 5 });
   assert.throws(update, { name: 'IndexError', code: 'missing' });
   await build(file, { ...DOMAIN, attributes: [] }, titled('самовар'));
   assert.throws(update, { name: 'IndexError', code: 'incompatible' });
@@ -241,7 +240,7 @@ it('a writer that is killed when half of its pages are in the file leaves the in
   open.close();
   assert.deepEqual(contentOf(file, MIXED, 1), before);
   assert.equal((await readdir(dirname(file))).length, 1, 'no journal is left');
-  updateIndex({ file, domain: MIXED, upserts: titled('самовар'), deletions: ['2'], atMs: 6 });
+  updateIndex({ file, domain: MIXED, updates: updatesOf(titled('самовар'), ['2']), atMs: 6 });
   assert.equal(contentOf(file, MIXED, 1).documents.length, 499);
 });
 
@@ -256,7 +255,8 @@ it('two processes that update one index at once lose no document', async (contex
       const at = (n) => '${name}' + n;
       for (let n = 0; n < 200; n += 1) {
         const document = { id: at(n), title: 'чайник', description: 'общий', attributes: { brand: at(n % 7) } };
-        updateIndex({ file, domain, upserts: [document], deletions: n % 10 === 9 ? [at(n - 1)] : [], atMs: 5 });
+        const updates = [{ id: at(n), document }, ...(n % 10 === 9 ? [{ id: at(n - 1) }] : [])];
+        updateIndex({ file, domain, updates, atMs: 5 });
       }`,
     ),
   );
