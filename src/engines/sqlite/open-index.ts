@@ -66,46 +66,9 @@ const TITLE_WEIGHT = 5;
  * and facets are then read from it. All SQL consists of numbered columns and bound parameters.
  */
 function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, FactColumn>, snippetLength: number) {
-  const known = createWordReader(
-    statements,
-    'SELECT word, documents FROM json_each(?) CROSS JOIN words ON word = value',
-    (row) => Number(row['documents']),
-  );
-  const spelt = createWordReader(
-    statements,
-    'SELECT words AS word, phrase, piece FROM json_each(?) CROSS JOIN spellings ON words = value ORDER BY piece LIMIT 1000',
-    (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
-  );
-  const forms = new Map<string, readonly string[]>();
-  const vocabulary: Vocabulary = {
-    formsOf: (word) => {
-      const made = forms.get(word) ?? formsOf(word);
-      forms.set(word, made);
-      return made;
-    },
-    known: (words) => {
-      const read = known.read(words);
-      return new Map(words.flatMap((word) => (read.get(word) ?? []).map((documents) => [word, documents])));
-    },
-    beginningWith: (prefix, limit) =>
-      statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
-        .all(prefix, `${prefix}\u{10ffff}`, limit)
-        .map((row) => String(row['word'])),
-    spelt: (words, pieces) => {
-      const read = spelt.read(words);
-      const found = words.flatMap((word) => read.get(word) ?? []).filter(({ isPiece }) => pieces || !isPiece);
-      return [...new Set(found.map(({ phrase }) => phrase))].slice(0, MAX_SPELLINGS);
-    },
-    matching: (expression, limit) => {
-      const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
-      return Number(statements(sql).get(expression, limit)?.['documents']);
-    },
-  };
-
   return (request: SearchRequest): ResultPage => {
-    forms.clear();
-    known.clear();
-    spelt.clear();
+    const vocabulary = vocabularyOf(statements);
+    statements('DELETE FROM matched').run();
     let total = 0;
     let terms: Expression['terms'] = [];
     for (const reading of readingsOf(request.text, vocabulary)) {
@@ -114,30 +77,23 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
       if (total > 0) break;
     }
     if (total === 0) total = matchId(request);
-    const results = total === 0 ? [] : resultsOf(request, terms);
-    const facets =
-      total === 0
-        ? Object.fromEntries(request.facets.map((name) => [name, []]))
-        : countFacets(request.facets.map(columnOf), statements);
-    return { total, totalRelation: 'eq', results, facets };
+    const facets = countFacets(request.facets.map(columnOf), statements);
+    return { total, totalRelation: 'eq', results: resultsOf(request, terms), facets };
   };
 
-  /** Fills `matched`. @returns the number of matches */
+  /** Fills `matched`, which is empty. @returns the number of matches */
   function match(request: SearchRequest, { score, only }: Expression): number {
-    statements('DELETE FROM matched').run();
     // A score that does not order the page is not computed: it is not shown, and scoring is most of the work.
     const isScored = request.sort.by === 'relevance';
-    const conditions = ['fts MATCH ?'];
-    const values: Value[] = [isScored ? score : (only ?? score)];
-    if (isScored && only !== undefined) {
+    const also = isScored && only !== undefined ? [only] : [];
+    const filters = filtersOf(request);
+    const conditions = [
+      'fts MATCH ?',
       // Without the + SQLite would run the outer MATCH once for each row of the inner one.
-      conditions.push('+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)');
-      values.push(only);
-    }
-    for (const condition of filtersOf(request)) {
-      conditions.push(condition.sql);
-      values.push(...condition.values);
-    }
+      ...also.map(() => '+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)'),
+      ...filters.map(({ sql }) => sql),
+    ];
+    const values = [isScored ? score : (only ?? score), ...also, ...filters.flatMap((filter) => filter.values)];
     const scored = isScored ? `-bm25(fts, ${TITLE_WEIGHT})` : '0';
     const from = request.filters.length === 0 ? 'fts' : 'fts CROSS JOIN facts ON facts.n = fts.rowid';
     const sql = `INSERT INTO matched (n, score) SELECT fts.rowid, ${scored} FROM ${from} WHERE ${conditions.join(' AND ')}`;
@@ -150,7 +106,6 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
     const byId = 'SELECT n FROM documents WHERE id = ? UNION ALL SELECT n FROM folded_ids WHERE folded = ?';
     const found = statements(byId).all(text, text);
     if (found.length === 0) return 0;
-    statements('DELETE FROM matched').run();
     const conditions = filtersOf(request);
     const where = ['n IN (SELECT value FROM json_each(?))', ...conditions.map(({ sql }) => sql)].join(' AND ');
     const sql = `INSERT INTO matched (n, score) SELECT n, 0 FROM facts WHERE ${where}`;
@@ -195,22 +150,58 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
   }
 }
 
+/** The vocabulary as one search reads it. */
+function vocabularyOf(statements: Statements): Vocabulary {
+  const known = createWordReader(
+    statements,
+    'SELECT word, documents FROM json_each(?) CROSS JOIN words ON word = value',
+    (row) => Number(row['documents']),
+  );
+  const spelt = createWordReader(
+    statements,
+    'SELECT words AS word, phrase, piece FROM json_each(?) CROSS JOIN spellings ON words = value ORDER BY piece LIMIT 1000',
+    (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
+  );
+  const forms = new Map<string, readonly string[]>();
+  return {
+    formsOf: (word) => {
+      const made = forms.get(word) ?? formsOf(word);
+      forms.set(word, made);
+      return made;
+    },
+    known: (words) => {
+      const read = known(words);
+      return new Map(words.flatMap((word) => (read.get(word) ?? []).map((documents) => [word, documents])));
+    },
+    beginningWith: (prefix, limit) =>
+      statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
+        .all(prefix, `${prefix}\u{10ffff}`, limit)
+        .map((row) => String(row['word'])),
+    spelt: (words, pieces) => {
+      const read = spelt(words);
+      const found = words.flatMap((word) => read.get(word) ?? []).filter(({ isPiece }) => pieces || !isPiece);
+      return [...new Set(found.map(({ phrase }) => phrase))].slice(0, MAX_SPELLINGS);
+    },
+    matching: (expression, limit) => {
+      const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
+      return Number(statements(sql).get(expression, limit)?.['documents']);
+    },
+  };
+}
+
 /** Reads what the index has about words, each word once in a search: a statement costs as much as fifty words. */
 function createWordReader<T>(
   statements: Statements,
   sql: string,
   readRow: (row: Row) => T,
-): { readonly read: (words: readonly string[]) => ReadonlyMap<string, readonly T[]>; readonly clear: () => void } {
+): (words: readonly string[]) => ReadonlyMap<string, readonly T[]> {
   const values = new Map<string, T[]>();
-  return {
-    read: (words) => {
-      const unread = [...new Set(words)].filter((word) => !values.has(word));
-      for (const word of unread) values.set(word, []);
-      const rows = unread.length === 0 ? [] : statements(sql).all(JSON.stringify(unread));
-      for (const row of rows) values.get(String(row['word']))?.push(readRow(row));
-      return values;
-    },
-    clear: () => values.clear(),
+  return (words) => {
+    const unread = [...new Set(words)].filter((word) => !values.has(word));
+    for (const word of unread) values.set(word, []);
+    const rows = unread.length === 0 ? [] : statements(sql).all(JSON.stringify(unread));
+    for (const row of rows) values.get(String(row['word']))?.push(readRow(row));
+    return values;
   };
 }
 

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
-import { openFile, reading } from './schema.ts';
+import { metaValues, openFile } from './schema.ts';
 
 interface SqliteProbeOptions {
   readonly file: string;
@@ -60,11 +60,8 @@ export function createSqliteProbe({ file, facts, clock }: SqliteProbeOptions): E
 function metaOf(file: string): Omit<Built, 'mtimeMs'> {
   const database = openFile(file);
   try {
-    return reading(database, () => {
-      const value = database.prepare('SELECT value FROM meta WHERE name = ?');
-      const text = (name: string): string => String(value.get(name)?.['value']);
-      return { documents: text('documents'), builtAtMs: Number(text('builtAtMs')) };
-    });
+    const values = metaValues(database);
+    return { documents: String(values.get('documents')), builtAtMs: Number(values.get('builtAtMs')) };
   } finally {
     database.close();
   }

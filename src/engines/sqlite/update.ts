@@ -80,7 +80,7 @@ export function lockIndex(file: string): DatabaseSync {
   } catch (cause) {
     database.close();
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new IndexError('failed', file, `${file} cannot be updated: ${detail}`, { cause });
+    throw new IndexError('failed', `${file} cannot be updated: ${detail}`, { cause });
   }
   database.close();
   return lockIndex(file);
