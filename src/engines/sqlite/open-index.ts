@@ -81,23 +81,16 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
     return { total, totalRelation: 'eq', results: resultsOf(request, terms), facets };
   };
 
-  /** Fills `matched`, which is empty. @returns the number of matches */
   function match(request: SearchRequest, { score, only }: Expression): number {
     // A score that does not order the page is not computed: it is not shown, and scoring is most of the work.
     const isScored = request.sort.by === 'relevance';
     const also = isScored && only !== undefined ? [only] : [];
-    const filters = filtersOf(request);
-    const conditions = [
-      'fts MATCH ?',
-      // Without the + SQLite would run the outer MATCH once for each row of the inner one.
-      ...also.map(() => '+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)'),
-      ...filters.map(({ sql }) => sql),
-    ];
-    const values = [isScored ? score : (only ?? score), ...also, ...filters.flatMap((filter) => filter.values)];
+    // Without the + SQLite would run the outer MATCH once for each row of the inner one.
+    const inner = also.map(() => '+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)');
     const scored = isScored ? `-bm25(fts, ${TITLE_WEIGHT})` : '0';
     const from = request.filters.length === 0 ? 'fts' : 'fts CROSS JOIN facts ON facts.n = fts.rowid';
-    const sql = `INSERT INTO matched (n, score) SELECT fts.rowid, ${scored} FROM ${from} WHERE ${conditions.join(' AND ')}`;
-    return Number(statements(sql).run(...values).changes);
+    const values = [isScored ? score : (only ?? score), ...also];
+    return fill(`fts.rowid, ${scored} FROM ${from}`, { sql: ['fts MATCH ?', ...inner].join(' AND '), values }, request);
   }
 
   /** A text that finds nothing else may be the id of a document. */
@@ -105,16 +98,17 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
     const { text } = request;
     const byId = 'SELECT n FROM documents WHERE id = ? UNION ALL SELECT n FROM folded_ids WHERE folded = ?';
     const found = statements(byId).all(text, text);
-    if (found.length === 0) return 0;
-    const conditions = filtersOf(request);
-    const where = ['n IN (SELECT value FROM json_each(?))', ...conditions.map(({ sql }) => sql)].join(' AND ');
-    const sql = `INSERT INTO matched (n, score) SELECT n, 0 FROM facts WHERE ${where}`;
-    const numbers = JSON.stringify(found.map(({ n }) => n));
-    return Number(statements(sql).run(numbers, ...conditions.flatMap(({ values }) => values)).changes);
+    const values = [JSON.stringify(found.map(({ n }) => n))];
+    return found.length === 0
+      ? 0
+      : fill('n, 0 FROM facts', { sql: 'n IN (SELECT value FROM json_each(?))', values }, request);
   }
 
-  function filtersOf({ filters }: SearchRequest): readonly Condition[] {
-    return filters.map((filter) => conditionOf(filter, columnOf(filter.attribute)));
+  /** Fills `matched`, which is empty, with what the condition and all filters leave. @returns the number of matches */
+  function fill(selected: string, condition: Condition, { filters }: SearchRequest): number {
+    const all = [condition, ...filters.map((filter) => conditionOf(filter, columnOf(filter.attribute)))];
+    const sql = `INSERT INTO matched (n, score) SELECT ${selected} WHERE ${all.map((each) => each.sql).join(' AND ')}`;
+    return Number(statements(sql).run(...all.flatMap(({ values }) => values)).changes);
   }
 
   function resultsOf(request: SearchRequest, terms: Expression['terms']): readonly SearchResult[] {

@@ -191,10 +191,9 @@ export function readMeta(database: DatabaseSync, file: string, domain: SearchDom
     const message = `${file} has index schema ${found}, this version reads ${SCHEMA}; ${rebuild}`;
     throw new IndexError('incompatible', message);
   }
-  if (values.get('attributes') !== declarationOf(domain)) {
-    const message =
-      `${file} was built for the attributes ${values.get('attributes')}, domain "${domain.name}" declares ` +
-      `${declarationOf(domain)}; ${rebuild}`;
+  const [found, declared] = [values.get('attributes'), declarationOf(domain)];
+  if (found !== declared) {
+    const message = `${file} was built for the attributes ${found}, domain "${domain.name}" declares ${declared}; ${rebuild}`;
     throw new IndexError('incompatible', message);
   }
   return {
