@@ -263,16 +263,10 @@ function conditionOn(value: string, filter: Filter, { index }: FactColumn): Cond
       return { sql: `${value} IN (${codes})`, values: [index, JSON.stringify(filter.values)] };
     }
     case 'numbers':
-      return {
-        sql: `${value} IN (SELECT value FROM json_each(?))`,
-        values: [JSON.stringify(filter.values)],
-      };
+      return { sql: `${value} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(filter.values)] };
     case 'range': {
-      const bounds: [sql: string, value: number][] = [];
-      if (filter.from !== undefined) bounds.push([`${value} >= ?`, filter.from]);
-      if (filter.to !== undefined) bounds.push([`${value} <= ?`, filter.to]);
-      if (bounds.length === 0) return { sql: `${value} IS NOT NULL`, values: [] };
-      return { sql: bounds.map(([sql]) => sql).join(' AND '), values: bounds.map(([, value]) => value) };
+      const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = filter;
+      return { sql: `${value} BETWEEN ? AND ?`, values: [from, to] };
     }
   }
 }
