@@ -150,7 +150,7 @@ export async function peeked(chunks: AsyncGenerator<Buffer, void, undefined>) {
 }
 
 /** One line of a file, without its line end. */
-interface Line {
+export interface Line {
   /** From 1. */
   readonly number: number;
   /** Absent for a line longer than the maximum; such a line is not kept. */

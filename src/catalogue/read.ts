@@ -1,4 +1,5 @@
 import type { Attribute, Document } from '../search/domain.ts';
+import type { DocumentUpdate } from '../search/engine.ts';
 import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { createDocuments, documentId } from './document.ts';
@@ -56,17 +57,11 @@ export function readCatalogue(file: string, options: ReadOptions): AsyncGenerato
   return readDocuments(file, options, (row, documentOf) => documentOf(row));
 }
 
-/** A document to add or replace; without it, one to delete. */
-export interface CatalogueChange {
-  readonly id: string;
-  readonly document?: Document;
-}
-
 /**
  * Streams changes of a catalogue, as `readCatalogue`: a row whose column `op` is `delete` needs only its id. An attribute of
  * that name is no such column.
  */
-export function readChanges(file: string, options: ReadOptions): AsyncGenerator<CatalogueChange, void, undefined> {
+export function readChanges(file: string, options: ReadOptions): AsyncGenerator<DocumentUpdate, void, undefined> {
   return readDocuments(file, options, changeTaker(options.attributes));
 }
 
@@ -77,7 +72,7 @@ export function readChanges(file: string, options: ReadOptions): AsyncGenerator<
 export function createChangeReader(attributes: readonly Attribute[], onNote: TakeNote) {
   const documentOf = createDocuments(attributes, { raw: [], onNote });
   const take = changeTaker(attributes);
-  return (line: string): CatalogueChange => {
+  return (line: string): DocumentUpdate => {
     const { attributes: nested = {}, ...row } = objectOf(line);
     if (typeof nested !== 'object' || Array.isArray(nested)) {
       throw new RowFault(`${shown(nested)} is not an object; allowed: values by name`, 'attributes');
@@ -89,7 +84,7 @@ export function createChangeReader(attributes: readonly Attribute[], onNote: Tak
 type Row = Readonly<Record<string, unknown>>;
 type Take<Taken> = (row: Row, documentOf: (row: Row) => Document, idOf: (row: Row) => string) => Taken;
 
-function changeTaker(attributes: readonly Attribute[]): Take<CatalogueChange> {
+function changeTaker(attributes: readonly Attribute[]): Take<DocumentUpdate> {
   const hasOp = !attributes.some(({ name }) => name === 'op');
   return ({ op, ...row }, documentOf, idOf) => {
     if (hasOp && op === 'delete') return { id: idOf(row) };

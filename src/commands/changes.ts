@@ -1,5 +1,5 @@
 import { setTimeout as passed } from 'node:timers/promises';
-import { fileBytes, fileLines } from '../catalogue/file.ts';
+import { fileBytes, fileLines, type Line } from '../catalogue/file.ts';
 import type { Taken } from '../operations/feed/feed.ts';
 import { countText, durationText, plural } from '../report/format.ts';
 import { AdminProblem, AdminUnreachable, sleep } from './admin-client.ts';
@@ -18,12 +18,6 @@ const SLOW_MS = 200;
 /** Waits between the attempts of one call: a minute in all. */
 const WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000, 30_000];
 const KEPT = ['admin', 'token-file', 'ca-file', 'config'];
-
-interface Batch {
-  /** The number of each line in the input. */
-  readonly numbers: number[];
-  readonly lines: Buffer[];
-}
 
 /** Sends changes of documents to a running service, from a file or from standard input as long as it lasts. */
 export const changesCommand: Command = operatorCommand({
@@ -44,22 +38,21 @@ export const changesCommand: Command = operatorCommand({
     const piped = file === undefined ? input?.() : undefined;
     const chunks = file === undefined ? piped : fileBytes(file, context.signal).chunks;
     if (chunks === undefined) throw new UsageError('no input: name a file');
-    const feed = createSender(context, domain);
+    const { sent, sendAll, finish } = createSender(context, domain);
     try {
-      await feed.sendAll(chunks, fromLine);
+      await sendAll(chunks, fromLine);
     } catch (error) {
       context.signal.throwIfAborted();
       throw error;
     } finally {
       // An open pipe would keep the process from ending.
       piped?.destroy();
-      feed.finish();
-      const sent = feed.sent();
+      finish();
       output.result({ domain, ...sent }, () => resultText(domain, sent));
       if (!sent.ended && sent.lines > 0)
         output.remark(`go on with it: ${resumeCommand('changes', KEPT, args, sent.nextLine)}`);
     }
-    const { refused, lines } = feed.sent();
+    const { refused, lines } = sent;
     if (refused > 0) throw new NotPassed(`${countText(refused)} of ${plural(lines, 'line')} refused`, 'failed');
   },
 });
@@ -75,31 +68,31 @@ function createSender({ client, clock, stderr, signal }: OperatorContext, domain
   };
 
   /** Faults of the connection, and a stream that is away, are waited for. */
-  const call = async (lines: readonly Buffer[]): Promise<Omit<Taken, 'domain'>> => {
-    const body = Buffer.concat(lines.flatMap((line) => [line, NEWLINE]));
-    for (const waitMs of [...WAITS_MS, undefined]) {
+  const call = async (batch: readonly Required<Line>[]): Promise<Omit<Taken, 'domain'>> => {
+    const body = Buffer.concat(batch.flatMap(({ bytes }) => [bytes, NEWLINE]));
+    for (let attempt = 0; ; attempt += 1) {
       try {
         return await client.post<Taken>('/admin/changes', body, { query: [['domain', domain]] });
       } catch (error) {
         if (error instanceof AdminProblem && error.refused !== undefined)
-          return { taken: 0, cut: 0, refused: error.refused, refusedCount: lines.length };
+          return { taken: 0, cut: 0, refused: error.refused, refusedCount: batch.length };
         const mayPass = error instanceof AdminUnreachable || (error instanceof AdminProblem && error.status === 503);
+        const waitMs = WAITS_MS[attempt];
         if (!mayPass || waitMs === undefined) throw error;
         progress.remark(`${error.message}; again in ${durationText(waitMs)}`);
         await sleep(waitMs, signal);
       }
     }
-    throw new Error('no attempt is left');
   };
 
-  const send = async ({ numbers, lines }: Batch): Promise<void> => {
-    const { taken, refused, refusedCount, cut } = await call(lines);
-    for (const { line, detail } of refused) refuse(numbers[line - 1], detail);
+  const send = async (batch: readonly Required<Line>[]): Promise<void> => {
+    const { taken, refused, refusedCount, cut } = await call(batch);
+    for (const { line, detail } of refused) refuse(batch[line - 1]?.number, detail);
     sent.refused += refusedCount - refused.length;
     sent.taken += taken;
     sent.cut += cut;
-    sent.lines += lines.length;
-    sent.nextLine = (numbers.at(-1) ?? 0) + 1;
+    sent.lines += batch.length;
+    sent.nextLine = (batch.at(-1)?.number ?? 0) + 1;
     progress.update(sent.lines);
   };
 
@@ -114,40 +107,39 @@ function createSender({ client, clock, stderr, signal }: OperatorContext, domain
     };
     let next = advance();
     for (let isOver = false; !isOver; ) {
-      const batch: Batch = { numbers: [], lines: [] };
-      let bytes = 0;
+      const batch: Required<Line>[] = [];
+      let size = 0;
       let due: Promise<undefined> | undefined;
-      while (batch.lines.length < MAX_LINES && bytes < MAX_BYTES) {
+      while (batch.length < MAX_LINES && size < MAX_BYTES) {
         const step = await (due === undefined ? next : Promise.race([next, due]));
         if (step === undefined) break;
         if (step.done === true) {
           isOver = true;
           break;
         }
-        const { number, bytes: line } = step.value;
+        const { number, bytes } = step.value;
         next = advance();
         if (number < fromLine) continue;
-        if (line === undefined) {
+        if (bytes === undefined) {
           sent.lines += 1;
           refuse(number, `it is longer than ${MAX_LINE_BYTES} bytes`);
-        } else if (line.length > 0) {
-          batch.numbers.push(number);
-          batch.lines.push(line);
-          bytes += line.length + 1;
+        } else if (bytes.length > 0) {
+          batch.push({ number, bytes });
+          size += bytes.length + 1;
           due ??= passed(SLOW_MS, undefined, { ref: false });
         }
       }
-      if (batch.lines.length > 0) await send(batch);
+      if (batch.length > 0) await send(batch);
     }
     sent.ended = true;
   };
 
-  return { sendAll, finish: progress.finish, sent: () => sent };
+  return { sendAll, finish: progress.finish, sent };
 }
 
 const NEWLINE = Buffer.from('\n');
 
-function resultText(domain: string, sent: ReturnType<ReturnType<typeof createSender>['sent']>): string {
+function resultText(domain: string, sent: ReturnType<typeof createSender>['sent']): string {
   const { lines, taken, refused, cut, nextLine, ended } = sent;
   const counts = `${plural(lines, 'line')}, ${countText(taken)} taken, ${countText(refused)} refused, ${countText(cut)} cut`;
   return `${domain}: ${counts}${ended ? '' : `; ended before line ${nextLine}`}`;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import { type ColumnUse, shownNames, TEXT_FIELDS, USUAL_NAMES } from '../catalogue/columns.ts';
 import { PRESET_NAMES } from '../catalogue/presets.ts';
@@ -10,6 +11,7 @@ import { indexFileOf } from '../engines/sqlite/schema.ts';
 import { updateIndex } from '../engines/sqlite/update.ts';
 import { countText } from '../report/format.ts';
 import type { Document, SearchDomain } from '../search/domain.ts';
+import type { DocumentUpdate } from '../search/engine.ts';
 import { type Option, type ParsedArguments, quoted, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed } from './command.ts';
 import { createProgress, type Progress } from './terminal.ts';
@@ -100,24 +102,22 @@ const UPDATE_ROWS = 5_000;
 
 /** Takes the changes of the file into the domain's index, some thousands at a time. @throws as `buildCatalogue` */
 function updateCatalogue(source: Source, args: ParsedArguments, context: CommandContext) {
+  const { clock } = context;
   return readInto(source, args, context, async ({ read, options, index, onRefused }) => {
     const counts = { added: 0, replaced: 0, deleted: 0, unknown: 0 };
-    // The last one of several rows with one id counts.
-    const rows = new Map<string, Document | undefined>();
+    let updates: DocumentUpdate[] = [];
     const write = (): void => {
-      const upserts = [...rows.values()].filter((document) => document !== undefined);
-      const deletions = [...rows].flatMap(([id, document]) => (document === undefined ? [id] : []));
-      rows.clear();
-      const changes = updateIndex({ ...index, upserts, deletions, atMs: context.clock.wallMs() });
+      const changes = updateIndex({ ...index, updates, atMs: clock.wallMs(), build: randomUUID() });
+      updates = [];
       for (const { id, before, after, fault } of changes) {
         if (fault !== undefined) onRefused({ message: `id ${JSON.stringify(id)}: ${fault}` });
         else if (after !== undefined) counts[before === undefined ? 'added' : 'replaced'] += 1;
         else counts[before === undefined ? 'unknown' : 'deleted'] += 1;
       }
     };
-    for await (const { id, document } of read.readChanges(source.file, options)) {
-      rows.set(id, document);
-      if (rows.size === UPDATE_ROWS) write();
+    for await (const update of read.readChanges(source.file, options)) {
+      updates.push(update);
+      if (updates.length === UPDATE_ROWS) write();
     }
     write();
     return counts;

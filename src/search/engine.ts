@@ -13,19 +13,19 @@ export interface Engine {
   /** Resolves when the engine can answer `probeOf(domain)`; rejects with a `SearchError`. */
   readonly probe: (signal: AbortSignal) => Promise<void>;
   /**
-   * Present when the engine takes documents while it answers searches. Resolves when every later search sees all of them, with
-   * a member for each id; rejects with a `SearchError`. An aborted update is made as a whole or not at all.
+   * Present when the engine takes documents while it answers searches. Of several updates of one id the last counts. Resolves
+   * when every later search sees all of them, with a member for each id; rejects with a `SearchError`. An aborted update is made as a whole or not at all.
    */
-  readonly update?: (documents: DocumentUpdates, signal: AbortSignal) => Promise<readonly IndexChange[]>;
+  readonly update?: (updates: readonly DocumentUpdate[], signal: AbortSignal) => Promise<readonly IndexChange[]>;
   readonly close: () => Promise<void>;
   /** Whether an aborted search stops at once. searchd goes on, so its permit is held longer. */
   readonly abortEndsWork: boolean;
 }
 
-/** Documents to add or replace, then ids to delete. A document whose id is known keeps its place among equal ranks. */
-export interface DocumentUpdates {
-  readonly upserts: readonly Document[];
-  readonly deletions: readonly string[];
+/** A document to add or replace; without it, one to delete. One whose id is known keeps its place among equal ranks. */
+export interface DocumentUpdate {
+  readonly id: string;
+  readonly document?: Document;
 }
 
 /** One change of an index. Without `fault` and without both documents, the id to delete was not known. */

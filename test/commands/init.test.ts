@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { temporaryFolder } from '../folder.ts';
 import { type CliCall, callCli } from './harness.ts';
@@ -56,12 +57,20 @@ test('an update adds, replaces and deletes documents of an index, and leaves the
     writeFileSync(path('changes.ndjson'), lines.map((line) => JSON.stringify(line)).join('\n'));
     return callCli(['index', 'shop', path('changes.ndjson'), '--into', into, '--update', ...options], { env });
   };
+  const buildOf = (): unknown => {
+    const database = new DatabaseSync(join(into, 'shop.sqlite'));
+    const row = database.prepare("SELECT value FROM meta WHERE name = 'build'").get();
+    database.close();
+    return row?.['value'];
+  };
+  const build = buildOf();
   const added = await update([
     { id: 'new-1', title: 'Самовар', op: 'upsert' },
     { id: 'new-2', title: 'Чайник' },
   ]);
   assert.match(added.out, /^2 documents added, 0 replaced, 0 deleted for shop in .*shop\.sqlite\n$/, added.err);
   assert.doesNotMatch(added.err, /ignored/);
+  assert.notEqual(buildOf(), build, 'a service sees it');
   const changed = await update([
     { id: 'new-1', title: 'Самовар медный' },
     { id: 'new-2', op: 'delete' },

@@ -1,4 +1,5 @@
 import type { AttributeValue, Document, SearchDomain } from '../../src/search/domain.ts';
+import type { DocumentUpdate } from '../../src/search/engine.ts';
 import { nastyTitles } from './nasty.ts';
 
 /** The documents that every engine adapter indexes for the contract. They are generated, so the correct answers are known. */
@@ -244,3 +245,12 @@ function capital(word: string): string {
 function isoDate(days: number): string {
   return new Date(days * DAY_MS).toISOString().slice(0, 10);
 }
+
+/** Documents to add or replace, then ids to delete. */
+export const updatesOf = (
+  upserts: readonly Document[],
+  deletions: readonly string[] = [],
+): readonly DocumentUpdate[] => [
+  ...upserts.map((document) => ({ id: document.id, document })),
+  ...deletions.map((id) => ({ id })),
+];

@@ -6,7 +6,7 @@ import type { Document } from '../../src/search/domain.ts';
 import type { Engine } from '../../src/search/engine.ts';
 import { pluck } from '../pluck.ts';
 import { LIMIT_MS } from '../until.ts';
-import { COLOURS, COMMON, NOUNS } from './engine-documents.ts';
+import { COLOURS, COMMON, NOUNS, updatesOf } from './engine-documents.ts';
 import { pagesContract } from './engine-pages.ts';
 import { selectionContract } from './engine-selection.ts';
 import { textContract } from './engine-text.ts';
@@ -117,20 +117,21 @@ export function engineContract(
         attributes: { city },
       });
       const [first, second, moved] = [document('u1', 'Омск'), document('u2', 'Тула'), document('u1', 'Тула')];
-      assert.deepEqual(await update({ upserts: [first, second], deletions: ['nobody'] }, limit()), [
+      const updates = [...updatesOf([moved], ['u1']), ...updatesOf([first, second], ['nobody'])];
+      assert.deepEqual(await update(updates, limit()), [
         { id: 'u1', before: undefined, after: first },
         { id: 'u2', before: undefined, after: second },
         { id: 'nobody', before: undefined, after: undefined },
       ]);
       assert.deepEqual(pluck((await search(request)).results, 'id'), ['u1', 'u2']);
       const bad = { ...first, id: '' };
-      const [replaced, refusal] = await update({ upserts: [moved, bad], deletions: [] }, limit());
+      const [replaced, refusal] = await update(updatesOf([moved, bad]), limit());
       assert.deepEqual(replaced, { id: 'u1', before: first, after: moved });
       assert.ok(refusal?.fault !== undefined && refusal.after === undefined);
       assert.deepEqual((await search(request)).facets, { city: [{ value: 'Тула', count: 2 }] });
-      await refused(update({ upserts: [], deletions: ['u1', 'u2'] }, AbortSignal.abort()), 'engine-timeout');
+      await refused(update(updatesOf([], ['u1', 'u2']), AbortSignal.abort()), 'engine-timeout');
       assert.equal((await search(request)).total, 2);
-      const deleted = await update({ upserts: [], deletions: ['u1', 'u2'] }, limit());
+      const deleted = await update(updatesOf([], ['u1', 'u2']), limit());
       assert.deepEqual(pluck(deleted, 'before'), [moved, second]);
       assert.equal((await search(request)).total, 0);
     });
@@ -140,7 +141,7 @@ export function engineContract(
       await engine().close();
       await refused(search(ask('гитара')), 'engine-unavailable');
       await refused(engine().probe(AbortSignal.timeout(LIMIT_MS)), 'engine-unavailable');
-      const updating = engine().update?.({ upserts: [], deletions: [] }, AbortSignal.timeout(LIMIT_MS));
+      const updating = engine().update?.([], AbortSignal.timeout(LIMIT_MS));
       if (updating !== undefined) await refused(updating, 'engine-unavailable');
     });
   });

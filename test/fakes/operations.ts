@@ -15,10 +15,8 @@ import { createFakeShadows } from './operations-shadow.ts';
 import { createFakeWarmUps } from './operations-warm.ts';
 import { FAKE_FEED, fakeStatus } from './status.ts';
 
-const updateNothing: NonNullable<Engine['update']> = async ({ upserts, deletions }) => [
-  ...upserts.map((after) => ({ id: after.id, after })),
-  ...deletions.map((id) => ({ id })),
-];
+const updateNothing: NonNullable<Engine['update']> = async (updates) =>
+  updates.map(({ id, document }) => ({ id, after: document }));
 
 const POPULAR = ['q=кроссовки', 'q=iphone+13', 'q=диван&page=2', 'q=велосипед&sort=-price', 'q=коляска'];
 

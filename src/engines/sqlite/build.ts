@@ -61,7 +61,7 @@ async function insertAll(database: DatabaseSync, options: BuildOptions): Promise
     const fault = first === undefined ? rows.put(row, next) : `the id is taken by row ${Number(first['n'])}`;
     if (fault !== undefined) {
       const message = `row ${row} (id ${JSON.stringify(next.id)}): ${fault}`;
-      const error = new IndexError('invalid-document', options.file, message, { row });
+      const error = new IndexError('invalid-document', message);
       if (options.onRefused === undefined) throw error;
       options.onRefused(error);
       refused += 1;
@@ -118,7 +118,7 @@ async function replaceFile(file: string, write: (temporary: string) => Promise<v
     await rm(temporary, { force: true }).catch(() => undefined);
     if (cause instanceof IndexError) throw cause;
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new IndexError('failed', file, `${file} was not built: ${detail}`, { cause });
+    throw new IndexError('failed', `${file} was not built: ${detail}`, { cause });
   }
 }
 

@@ -49,11 +49,11 @@ export async function createSqliteEngine(options: SqliteEngineOptions): Promise<
     probe: async (signal) => {
       await pool.ask({ kind: 'probe' }, signal);
     },
-    update: async (documents, signal) => {
+    update: async (updates, signal) => {
       // Most engines are never updated, and need no such thread.
       writer ??= isClosed ? pool : createPool({ ...pooled, size: 1, onReplaced: () => undefined });
       writer.ready.catch(() => undefined);
-      return (await writer.ask({ kind: 'update', documents, atMs: wallMs() }, signal)) as readonly IndexChange[];
+      return (await writer.ask({ kind: 'update', updates, atMs: wallMs() }, signal)) as readonly IndexChange[];
     },
     close: async () => {
       isClosed = true;

@@ -75,9 +75,8 @@ export function* readingsOf(text: string, vocabulary: Vocabulary): Generator<Exp
       if (clause === undefined) return undefined;
       clauses.push(clause);
     }
-    if (clauses.length === 0) return undefined;
-    const { score, only, exact, terms } = allOf(clauses);
-    return { score, only: exact ? undefined : only, terms };
+    const all = allOf(clauses);
+    return all && { ...all, only: all.exact ? undefined : all.only };
   };
   const strict = read();
   if (strict !== undefined) yield strict;
@@ -138,7 +137,10 @@ function combined(clauses: readonly Clause[], operator: ' AND ' | ' OR '): Claus
   };
 }
 
-const allOf = (clauses: readonly Clause[]): Clause => combined(clauses, ' AND ');
+/** Undefined when a clause is missing, or all are. */
+function allOf(clauses: readonly (Clause | undefined)[]): Clause | undefined {
+  return clauses.length > 0 && clauses.every((clause) => clause !== undefined) ? combined(clauses, ' AND ') : undefined;
+}
 
 /** Undefined when no clause is left. */
 function eitherOf(clauses: readonly (Clause | undefined)[]): Clause | undefined {
@@ -155,7 +157,7 @@ function runClause(run: WordRun, vocabulary: Vocabulary, loose: Loose | undefine
       const broken = loose?.broken.get(words) ?? [];
       return eitherOf([piecesClause(textsOf(pieces), vocabulary), ...broken.map((phrase) => phrasesClause([phrase]))]);
     });
-  const all = parts.every((clause) => clause !== undefined) ? allOf(parts) : undefined;
+  const all = allOf(parts);
   const { joined } = run;
   // Documents with the run as it is typed are found by its parts.
   const typed = run.parts.flatMap(indexedWords).join(' ');
@@ -252,10 +254,7 @@ function joinedClause(
   const pair = pairOf(first, second);
   if (pair === undefined || !joined.has(pair.join(''))) return undefined;
   const apart = pair.map((word) => wordClause(word, vocabulary));
-  return eitherOf([
-    apart.every((clause) => clause !== undefined) ? allOf(apart) : undefined,
-    wordClause(pair.join(''), vocabulary),
-  ]);
+  return eitherOf([allOf(apart), wordClause(pair.join(''), vocabulary)]);
 }
 
 /** A word in fewer documents also matches as a prefix. */

@@ -37,11 +37,12 @@ export function openIndex({ file, domain, snippetLength }: OpenIndexOptions) {
     const statements = createStatementCache(database);
     const searchNow = createIndexSearch(statements, factColumnsOf(domain), snippetLength);
     const search = (request: SearchRequest): ResultPage => reading(database, () => searchNow(request));
-    /** @throws when a search in this index would fail. */
-    const probe = (): void => {
+    /** @returns the build that the file is now. @throws when a search in this index would fail. */
+    const probe = (): string => {
       // The search for an empty page reads no document, so one is read here.
       search(probeOf(domain));
       reading(database, () => statements('SELECT n FROM documents LIMIT 1').all());
+      return readMeta(database, file, domain).build;
     };
     /** Whether the index has a document with that id. */
     const holds = (id: string): boolean =>
@@ -65,46 +66,9 @@ const TITLE_WEIGHT = 5;
  * and facets are then read from it. All SQL consists of numbered columns and bound parameters.
  */
 function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, FactColumn>, snippetLength: number) {
-  const known = createWordReader(
-    statements,
-    'SELECT word, documents FROM json_each(?) CROSS JOIN words ON word = value',
-    (row) => Number(row['documents']),
-  );
-  const spelt = createWordReader(
-    statements,
-    'SELECT words AS word, phrase, piece FROM json_each(?) CROSS JOIN spellings ON words = value ORDER BY piece LIMIT 1000',
-    (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
-  );
-  const forms = new Map<string, readonly string[]>();
-  const vocabulary: Vocabulary = {
-    formsOf: (word) => {
-      const made = forms.get(word) ?? formsOf(word);
-      forms.set(word, made);
-      return made;
-    },
-    known: (words) => {
-      const read = known.read(words);
-      return new Map(words.flatMap((word) => (read.get(word) ?? []).map((documents) => [word, documents])));
-    },
-    beginningWith: (prefix, limit) =>
-      statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
-        .all(prefix, `${prefix}\u{10ffff}`, limit)
-        .map((row) => String(row['word'])),
-    spelt: (words, pieces) => {
-      const read = spelt.read(words);
-      const found = words.flatMap((word) => read.get(word) ?? []).filter(({ isPiece }) => pieces || !isPiece);
-      return [...new Set(found.map(({ phrase }) => phrase))].slice(0, MAX_SPELLINGS);
-    },
-    matching: (expression, limit) => {
-      const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
-      return Number(statements(sql).get(expression, limit)?.['documents']);
-    },
-  };
-
   return (request: SearchRequest): ResultPage => {
-    forms.clear();
-    known.clear();
-    spelt.clear();
+    const vocabulary = vocabularyOf(statements);
+    statements('DELETE FROM matched').run();
     let total = 0;
     let terms: Expression['terms'] = [];
     for (const reading of readingsOf(request.text, vocabulary)) {
@@ -113,34 +77,20 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
       if (total > 0) break;
     }
     if (total === 0) total = matchId(request);
-    const results = total === 0 ? [] : resultsOf(request, terms);
-    const facets =
-      total === 0
-        ? Object.fromEntries(request.facets.map((name) => [name, []]))
-        : countFacets(request.facets.map(columnOf), statements);
-    return { total, totalRelation: 'eq', results, facets };
+    const facets = countFacets(request.facets.map(columnOf), statements);
+    return { total, totalRelation: 'eq', results: resultsOf(request, terms), facets };
   };
 
-  /** Fills `matched`. @returns the number of matches */
   function match(request: SearchRequest, { score, only }: Expression): number {
-    statements('DELETE FROM matched').run();
     // A score that does not order the page is not computed: it is not shown, and scoring is most of the work.
     const isScored = request.sort.by === 'relevance';
-    const conditions = ['fts MATCH ?'];
-    const values: Value[] = [isScored ? score : (only ?? score)];
-    if (isScored && only !== undefined) {
-      // Without the + SQLite would run the outer MATCH once for each row of the inner one.
-      conditions.push('+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)');
-      values.push(only);
-    }
-    for (const condition of filtersOf(request)) {
-      conditions.push(condition.sql);
-      values.push(...condition.values);
-    }
+    const also = isScored && only !== undefined ? [only] : [];
+    // Without the + SQLite would run the outer MATCH once for each row of the inner one.
+    const inner = also.map(() => '+fts.rowid IN (SELECT rowid FROM fts WHERE fts MATCH ?)');
     const scored = isScored ? `-bm25(fts, ${TITLE_WEIGHT})` : '0';
     const from = request.filters.length === 0 ? 'fts' : 'fts CROSS JOIN facts ON facts.n = fts.rowid';
-    const sql = `INSERT INTO matched (n, score) SELECT fts.rowid, ${scored} FROM ${from} WHERE ${conditions.join(' AND ')}`;
-    return Number(statements(sql).run(...values).changes);
+    const values = [isScored ? score : (only ?? score), ...also];
+    return fill(`fts.rowid, ${scored} FROM ${from}`, { sql: ['fts MATCH ?', ...inner].join(' AND '), values }, request);
   }
 
   /** A text that finds nothing else may be the id of a document. */
@@ -148,17 +98,17 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
     const { text } = request;
     const byId = 'SELECT n FROM documents WHERE id = ? UNION ALL SELECT n FROM folded_ids WHERE folded = ?';
     const found = statements(byId).all(text, text);
-    if (found.length === 0) return 0;
-    statements('DELETE FROM matched').run();
-    const conditions = filtersOf(request);
-    const where = ['n IN (SELECT value FROM json_each(?))', ...conditions.map(({ sql }) => sql)].join(' AND ');
-    const sql = `INSERT INTO matched (n, score) SELECT n, 0 FROM facts WHERE ${where}`;
-    const numbers = JSON.stringify(found.map(({ n }) => n));
-    return Number(statements(sql).run(numbers, ...conditions.flatMap(({ values }) => values)).changes);
+    const values = [JSON.stringify(found.map(({ n }) => n))];
+    return found.length === 0
+      ? 0
+      : fill('n, 0 FROM facts', { sql: 'n IN (SELECT value FROM json_each(?))', values }, request);
   }
 
-  function filtersOf({ filters }: SearchRequest): readonly Condition[] {
-    return filters.map((filter) => conditionOf(filter, columnOf(filter.attribute)));
+  /** Fills `matched`, which is empty, with what the condition and all filters leave. @returns the number of matches */
+  function fill(selected: string, condition: Condition, { filters }: SearchRequest): number {
+    const all = [condition, ...filters.map((filter) => conditionOf(filter, columnOf(filter.attribute)))];
+    const sql = `INSERT INTO matched (n, score) SELECT ${selected} WHERE ${all.map((each) => each.sql).join(' AND ')}`;
+    return Number(statements(sql).run(...all.flatMap(({ values }) => values)).changes);
   }
 
   function resultsOf(request: SearchRequest, terms: Expression['terms']): readonly SearchResult[] {
@@ -194,22 +144,58 @@ function createIndexSearch(statements: Statements, columns: ReadonlyMap<string, 
   }
 }
 
+/** The vocabulary as one search reads it. */
+function vocabularyOf(statements: Statements): Vocabulary {
+  const known = createWordReader(
+    statements,
+    'SELECT word, documents FROM json_each(?) CROSS JOIN words ON word = value',
+    (row) => Number(row['documents']),
+  );
+  const spelt = createWordReader(
+    statements,
+    'SELECT words AS word, phrase, piece FROM json_each(?) CROSS JOIN spellings ON words = value ORDER BY piece LIMIT 1000',
+    (row) => ({ phrase: String(row['phrase']), isPiece: row['piece'] === 1 }),
+  );
+  const forms = new Map<string, readonly string[]>();
+  return {
+    formsOf: (word) => {
+      const made = forms.get(word) ?? formsOf(word);
+      forms.set(word, made);
+      return made;
+    },
+    known: (words) => {
+      const read = known(words);
+      return new Map(words.flatMap((word) => (read.get(word) ?? []).map((documents) => [word, documents])));
+    },
+    beginningWith: (prefix, limit) =>
+      statements('SELECT word FROM words WHERE word >= ? AND word < ? LIMIT ?')
+        .all(prefix, `${prefix}\u{10ffff}`, limit)
+        .map((row) => String(row['word'])),
+    spelt: (words, pieces) => {
+      const read = spelt(words);
+      const found = words.flatMap((word) => read.get(word) ?? []).filter(({ isPiece }) => pieces || !isPiece);
+      return [...new Set(found.map(({ phrase }) => phrase))].slice(0, MAX_SPELLINGS);
+    },
+    matching: (expression, limit) => {
+      const sql = 'SELECT count(*) AS documents FROM (SELECT 1 FROM fts WHERE fts MATCH ? LIMIT ?)';
+      return Number(statements(sql).get(expression, limit)?.['documents']);
+    },
+  };
+}
+
 /** Reads what the index has about words, each word once in a search: a statement costs as much as fifty words. */
 function createWordReader<T>(
   statements: Statements,
   sql: string,
   readRow: (row: Row) => T,
-): { readonly read: (words: readonly string[]) => ReadonlyMap<string, readonly T[]>; readonly clear: () => void } {
+): (words: readonly string[]) => ReadonlyMap<string, readonly T[]> {
   const values = new Map<string, T[]>();
-  return {
-    read: (words) => {
-      const unread = [...new Set(words)].filter((word) => !values.has(word));
-      for (const word of unread) values.set(word, []);
-      const rows = unread.length === 0 ? [] : statements(sql).all(JSON.stringify(unread));
-      for (const row of rows) values.get(String(row['word']))?.push(readRow(row));
-      return values;
-    },
-    clear: () => values.clear(),
+  return (words) => {
+    const unread = [...new Set(words)].filter((word) => !values.has(word));
+    for (const word of unread) values.set(word, []);
+    const rows = unread.length === 0 ? [] : statements(sql).all(JSON.stringify(unread));
+    for (const row of rows) values.get(String(row['word']))?.push(readRow(row));
+    return values;
   };
 }
 
@@ -277,16 +263,10 @@ function conditionOn(value: string, filter: Filter, { index }: FactColumn): Cond
       return { sql: `${value} IN (${codes})`, values: [index, JSON.stringify(filter.values)] };
     }
     case 'numbers':
-      return {
-        sql: `${value} IN (SELECT value FROM json_each(?))`,
-        values: [JSON.stringify(filter.values)],
-      };
+      return { sql: `${value} IN (SELECT value FROM json_each(?))`, values: [JSON.stringify(filter.values)] };
     case 'range': {
-      const bounds: [sql: string, value: number][] = [];
-      if (filter.from !== undefined) bounds.push([`${value} >= ?`, filter.from]);
-      if (filter.to !== undefined) bounds.push([`${value} <= ?`, filter.to]);
-      if (bounds.length === 0) return { sql: `${value} IS NOT NULL`, values: [] };
-      return { sql: bounds.map(([sql]) => sql).join(' AND '), values: bounds.map(([, value]) => value) };
+      const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = filter;
+      return { sql: `${value} BETWEEN ? AND ?`, values: [from, to] };
     }
   }
 }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type EngineReason, SearchError } from '../../resilience/search-error.ts';
 import type { SearchRequest } from '../../search/domain.ts';
-import type { DocumentUpdates } from '../../search/engine.ts';
+import type { DocumentUpdate } from '../../search/engine.ts';
 import type { OpenIndexOptions } from './open-index.ts';
 
 /** Events of the worker threads of one index, for metrics, logs and tests. */
@@ -16,7 +16,7 @@ export type Question =
   | { readonly kind: 'search'; readonly request: SearchRequest }
   | { readonly kind: 'probe' }
   /** @see updateIndex */
-  | { readonly kind: 'update'; readonly documents: DocumentUpdates; readonly atMs: number };
+  | { readonly kind: 'update'; readonly updates: readonly DocumentUpdate[]; readonly atMs: number };
 
 /**
  * Messages of the thread: `ready` or `failed` once the index is open, then one answer or `failed` per question. Before an

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { EngineProbe } from '../../operations/doctor/doctor.ts';
 import type { EngineFacts } from '../../operations/doctor/facts.ts';
 import type { Clock } from '../../runtime.ts';
-import { openFile, reading } from './schema.ts';
+import { metaValues, openFile } from './schema.ts';
 
 interface SqliteProbeOptions {
   readonly file: string;
@@ -10,18 +10,12 @@ interface SqliteProbeOptions {
   readonly clock: Clock;
 }
 
-/** Figures of an index that do not change while its file does not. */
-interface Built {
-  readonly mtimeMs: number;
-  readonly documents: string;
-  readonly builtAtMs: number;
-}
-
 const EMBEDDED = { skipped: 'the engine is embedded' } as const;
 
 /** The doctor's view of an embedded index: there is no server to ask, and the file tells its age and its size. */
 export function createSqliteProbe({ file, facts, clock }: SqliteProbeOptions): EngineProbe {
-  let built: Built | undefined;
+  /** Figures that do not change while the file does not. */
+  let built: (ReturnType<typeof metaOf> & { readonly mtimeMs: number }) | undefined;
 
   const look = async (): Promise<Pick<EngineFacts, 'indexStatus' | 'indexAge'>> => {
     try {
@@ -57,14 +51,11 @@ export function createSqliteProbe({ file, facts, clock }: SqliteProbeOptions): E
 }
 
 /** @throws when the file is no index. */
-function metaOf(file: string): Omit<Built, 'mtimeMs'> {
+function metaOf(file: string) {
   const database = openFile(file);
   try {
-    return reading(database, () => {
-      const value = database.prepare('SELECT value FROM meta WHERE name = ?');
-      const text = (name: string): string => String(value.get(name)?.['value']);
-      return { documents: text('documents'), builtAtMs: Number(text('builtAtMs')) };
-    });
+    const values = metaValues(database);
+    return { documents: String(values.get('documents')), builtAtMs: Number(values.get('builtAtMs')) };
   } finally {
     database.close();
   }

@@ -13,7 +13,7 @@ export function indexFileOf(directory: string, domain: string): string {
 /**
  * - `missing`: no index file. `incompatible`: not an index, an index of another schema, or an index for other
  *   attributes.
- * - `invalid-document`: a document that cannot be indexed; `row` counts from 1.
+ * - `invalid-document`: a document that cannot be indexed.
  * - `failed`: the file system refused, or the build was aborted.
  */
 export type IndexErrorCode = 'missing' | 'incompatible' | 'invalid-document' | 'failed';
@@ -22,15 +22,10 @@ export type IndexErrorCode = 'missing' | 'incompatible' | 'invalid-document' | '
 export class IndexError extends Error {
   override readonly name = 'IndexError';
   readonly code: IndexErrorCode;
-  readonly file: string;
-  /** Number of the document, from 1, for `invalid-document`. */
-  readonly row: number | undefined;
 
-  constructor(code: IndexErrorCode, file: string, message: string, options?: ErrorOptions & { readonly row?: number }) {
+  constructor(code: IndexErrorCode, message: string, options?: ErrorOptions) {
     super(message, options);
     this.code = code;
-    this.file = file;
-    this.row = options?.row;
   }
 }
 
@@ -48,7 +43,7 @@ export function openFile(file: string): DatabaseSync {
   if (!existsSync(file)) {
     const domain = basename(file, '.sqlite');
     const message = `${file} does not exist; build it with: serpcache index ${domain} <file.ndjson|csv> (a lifeboat's: --into <directory>)`;
-    throw new IndexError('missing', file, message);
+    throw new IndexError('missing', message);
   }
   const url = pathToFileURL(file);
   // Without it SQLite would create a file that is missing.
@@ -57,7 +52,7 @@ export function openFile(file: string): DatabaseSync {
     return new DatabaseSync(url);
   } catch (cause) {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new IndexError('incompatible', file, `${file} cannot be opened: ${detail}`, { cause });
+    throw new IndexError('incompatible', `${file} cannot be opened: ${detail}`, { cause });
   }
 }
 
@@ -166,39 +161,40 @@ export interface IndexMeta {
   readonly documents: number;
   /** Wall time in milliseconds since the epoch. */
   readonly builtAtMs: number;
-  /** Differs between any two builds. */
+  /** Differs between any two builds, and before and after an update that no feed of changes is told. */
   readonly build: string;
 }
 
 export function writeMeta(database: DatabaseSync, domain: SearchDomain, meta: IndexMeta): void {
   const insert = database.prepare('INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)');
-  insert.run('schema', SCHEMA);
-  insert.run('attributes', declarationOf(domain));
-  insert.run('documents', String(meta.documents));
-  insert.run('builtAtMs', String(meta.builtAtMs));
-  insert.run('build', meta.build);
+  const values = { schema: SCHEMA, attributes: declarationOf(domain), ...meta };
+  for (const [name, value] of Object.entries(values)) insert.run(name, String(value));
+}
+
+/** @throws when the file is no index. */
+export function metaValues(database: DatabaseSync): ReadonlyMap<string, string> {
+  const rows = reading(database, () => database.prepare('SELECT name, value FROM meta').all());
+  return new Map(rows.map(({ name, value }) => [String(name), String(value)]));
 }
 
 /** @throws IndexError when the file was built by another version or for other attributes. */
 export function readMeta(database: DatabaseSync, file: string, domain: SearchDomain): IndexMeta {
   const rebuild = `rebuild it with: serpcache index ${domain.name} <file.ndjson|csv> (the demo's: remove it, and it is made again)`;
-  let rows: readonly Record<string, unknown>[];
+  let values: ReturnType<typeof metaValues>;
   try {
-    rows = reading(database, () => database.prepare('SELECT name, value FROM meta').all());
+    values = metaValues(database);
   } catch (cause) {
-    throw new IndexError('incompatible', file, `${file} is not a search index; ${rebuild}`, { cause });
+    throw new IndexError('incompatible', `${file} is not a search index; ${rebuild}`, { cause });
   }
-  const values = new Map(rows.map((row) => [String(row['name']), String(row['value'])]));
   if (values.get('schema') !== SCHEMA) {
     const found = values.get('schema') ?? 'unknown';
     const message = `${file} has index schema ${found}, this version reads ${SCHEMA}; ${rebuild}`;
-    throw new IndexError('incompatible', file, message);
+    throw new IndexError('incompatible', message);
   }
-  if (values.get('attributes') !== declarationOf(domain)) {
-    const message =
-      `${file} was built for the attributes ${values.get('attributes')}, domain "${domain.name}" declares ` +
-      `${declarationOf(domain)}; ${rebuild}`;
-    throw new IndexError('incompatible', file, message);
+  const [found, declared] = [values.get('attributes'), declarationOf(domain)];
+  if (found !== declared) {
+    const message = `${file} was built for the attributes ${found}, domain "${domain.name}" declares ${declared}; ${rebuild}`;
+    throw new IndexError('incompatible', message);
   }
   return {
     documents: Number(values.get('documents')),

@@ -1,14 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Document, SearchDomain } from '../../search/domain.ts';
-import type { DocumentUpdates, IndexChange } from '../../search/engine.ts';
+import type { DocumentUpdate, IndexChange } from '../../search/engine.ts';
 import { createRows } from './rows.ts';
 import { execLocking, fileIdentity, IndexError, openFile, readMeta, writeMeta } from './schema.ts';
 
-interface UpdateOptions extends DocumentUpdates {
+interface UpdateOptions {
+  readonly updates: readonly DocumentUpdate[];
   readonly file: string;
   readonly domain: SearchDomain;
   /** Wall time in milliseconds: the age of the index is counted from its last update. */
   readonly atMs: number;
+  /** Absent: the feed of changes is told what the update does, so that pages from before it are judged one by one. */
+  readonly build?: string;
 }
 
 /**
@@ -18,7 +21,7 @@ interface UpdateOptions extends DocumentUpdates {
  * @returns a member for each id, in the order of the catalogue.
  * @throws IndexError when the file is no index for this domain, an error of SQLite when it cannot be written.
  */
-export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOptions): readonly IndexChange[] {
+export function updateIndex({ file, domain, updates, atMs, build }: UpdateOptions): readonly IndexChange[] {
   const database = lockIndex(file);
   try {
     const meta = readMeta(database, file, domain);
@@ -27,8 +30,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOp
     let last = Number(database.prepare('SELECT max(n) AS n FROM documents').get()?.['n'] ?? 0);
     let { documents } = meta;
     // The last update of an id counts.
-    const wanted = new Map<string, Document | undefined>(upserts.map((document) => [document.id, document]));
-    for (const id of deletions) wanted.set(id, undefined);
+    const wanted = new Map(updates.map(({ id, document }) => [id, document]));
     const found = [...wanted].map(([id, after]) => {
       const row = held.get(id);
       if (row === undefined) {
@@ -50,7 +52,7 @@ export function updateIndex({ file, domain, upserts, deletions, atMs }: UpdateOp
         return { id, before, after };
       });
     rows.finish();
-    writeMeta(database, domain, { ...meta, documents, builtAtMs: atMs });
+    writeMeta(database, domain, { ...meta, documents, builtAtMs: atMs, build: build ?? meta.build });
     execLocking(database, 'COMMIT');
     return changes;
   } finally {
@@ -70,13 +72,15 @@ export function lockIndex(file: string): DatabaseSync {
   const identity = fileIdentity(file);
   const database = openFile(file);
   try {
-    database.exec(`PRAGMA cache_size = -${WRITE_CACHE_KIB}; PRAGMA cache_spill = OFF; PRAGMA synchronous = NORMAL`);
+    // It reads the schema, which another writer may be committing.
+    execLocking(database, `PRAGMA cache_size = -${WRITE_CACHE_KIB}`);
+    database.exec('PRAGMA cache_spill = OFF; PRAGMA synchronous = NORMAL');
     execLocking(database, 'BEGIN IMMEDIATE');
     if (fileIdentity(file) === identity) return database;
   } catch (cause) {
     database.close();
     const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new IndexError('failed', file, `${file} cannot be updated: ${detail}`, { cause });
+    throw new IndexError('failed', `${file} cannot be updated: ${detail}`, { cause });
   }
   database.close();
   return lockIndex(file);

@@ -34,9 +34,12 @@ try {
       case 'search':
         return index.search(question.request);
       case 'probe':
-        return index.probe();
+        // An update that the feed is not told counts as a replacement.
+        if (index.probe() !== index.meta.build) identity = undefined;
+        followFile();
+        return undefined;
       case 'update':
-        return updateIndex({ ...options, ...question.documents, atMs: question.atMs });
+        return updateIndex({ ...options, ...question });
     }
   };
   parentPort?.on('message', (question: Question) => {

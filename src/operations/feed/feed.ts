@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 import { Type } from 'typebox';
 import { createChangeReader } from '../../catalogue/read.ts';
@@ -45,6 +46,7 @@ interface FeedOptions {
 
 /** An update of 10,000 documents takes seconds. */
 const UPDATE_DEADLINE_MS = 60_000;
+const MAX_OWED = 10_000;
 
 export function createFeed({ domain, attributes, changes, update }: FeedOptions) {
   const fed = () => {
@@ -52,14 +54,30 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
     const detail = `${domain} has no feed of changes: give it the section domains.${domain}.changes, which may be empty ({}), and restart`;
     throw new OperationError('no-feed', detail, '/domain');
   };
+  /** Changes of the index that the feed did not take: a second attempt of their call does not find the old values. */
+  let owed: readonly Change[] = [];
+  const tell = async (made: readonly IndexChange[] = []): Promise<void> => {
+    const { publish, indexReplaced } = fed();
+    const sent = [...owed, ...made.map((one) => changeOf(one, attributes))];
+    owed = [];
+    try {
+      if (sent.length > 0) await publish(sent);
+    } catch (error) {
+      owed = [...sent, ...owed].slice(0, MAX_OWED);
+      // Older pages of this process count as changed.
+      if (made.length > 0) indexReplaced();
+      throw error;
+    }
+  };
 
   return {
     /** Publishes changes, and answers when they are in force here. @throws OperationError no-feed, control-unavailable */
     changes: async (lines: AsyncIterable<FeedLine>): Promise<Taken> => {
       const { publish } = fed();
-      const { read, refused } = await readLines(lines, parseChange);
-      if (read.length > 0) await publish(read.map(({ value }): Change => value.change));
-      return { domain, taken: read.length, ...refused.answer(), cut: read.filter(({ value }) => value.cut).length };
+      const { read, answer } = await readLines(lines, parseChange);
+      await tell();
+      if (read.length > 0) await publish(read.map(({ change }) => change));
+      return { domain, ...answer(0) };
     },
     /**
      * Updates the engine's index, and then publishes the changes of its documents. Of several lines with one id the last counts.
@@ -70,43 +88,32 @@ export function createFeed({ domain, attributes, changes, update }: FeedOptions)
         const detail = `the engine of ${domain} takes documents by its own writes only: write there, and then tell POST /admin/changes`;
         throw new OperationError('no-live-documents', detail, '/domain');
       }
-      const { publish, indexReplaced } = fed();
       let isCut = false;
       const parse = createChangeReader(attributes, (note) => {
         isCut ||= note.includes(': cut to ');
       });
-      const { read, refused } = await readLines(lines, (text) => {
+      const { read, refuse, answer } = await readLines(lines, (text) => {
         isCut = false;
         return { ...parse(text), cut: isCut };
       });
-      const lineOf = new Map(read.map(({ line, value }) => [value.id, line]));
-      const last = read.filter(({ line, value }) => lineOf.get(value.id) === line).map(({ value }) => value);
-      const upserts = last.flatMap(({ document }) => document ?? []);
-      const deletions = last.flatMap(({ id, document }) => (document === undefined ? id : []));
-      /** Where the feed does not take them, every older page of this process counts as changed. */
-      const tell = (changed: readonly IndexChange[]): Promise<void> =>
-        publish(changed.map((one) => changeOf(one, attributes))).catch((error: unknown) => {
-          indexReplaced();
-          throw error;
-        });
+      const lineOf = new Map(read.map(({ id, line }) => [id, line]));
+      // The index does not change while the feed takes nothing.
+      await tell();
       let changed: readonly IndexChange[] = [];
       try {
-        if (last.length > 0) changed = await update({ upserts, deletions }, AbortSignal.timeout(UPDATE_DEADLINE_MS));
+        if (read.length > 0) changed = await update(read, AbortSignal.timeout(UPDATE_DEADLINE_MS));
       } catch (error) {
         // The index may have been updated all the same.
-        await tell([...upserts.map((after) => ({ id: after.id, after })), ...deletions.map((id) => ({ id }))]);
+        await tell(read.map(({ id, document }) => ({ id, after: document })));
         throw error;
       }
-      const [faulty, made] = [changed.filter(isFaulty), changed.filter((one) => !isFaulty(one))];
-      for (const { id, fault = '' } of faulty) refused.add(lineOf.get(id) ?? 0, fault);
-      if (made.length > 0) await tell(made);
-      const cut = read.filter(({ value }) => value.cut).length;
-      return { domain, taken: read.length - faulty.length, ...refused.answer(), cut };
+      const faulty = changed.filter(({ fault }) => fault !== undefined);
+      for (const { id, fault = '' } of faulty) refuse(lineOf.get(id) ?? 0, fault);
+      await tell(changed.filter(({ fault }) => fault === undefined));
+      return { domain, ...answer(faulty.length) };
     },
   };
 }
-
-const isFaulty = ({ fault }: IndexChange): boolean => fault !== undefined;
 
 /** The change of an index as the feed has it. An attribute without a value has an empty list. */
 function changeOf({ id, before, after }: IndexChange, attributes: readonly Attribute[]): Change {
@@ -123,43 +130,38 @@ function changeOf({ id, before, after }: IndexChange, attributes: readonly Attri
 
 const textsOf = ({ title, description }: Document): string => `${title} ${description}`;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+const utf8 = new TextDecoder();
 
-/** Parses each line that is not empty. A byte order mark is left out. */
-async function readLines<Value>(lines: AsyncIterable<FeedLine>, parse: (text: string) => Value) {
-  const read: { readonly line: number; readonly value: Value }[] = [];
-  const refused = createRefused();
+/** Parses each line that is not empty. A byte order mark is left out. `answer` is that of the call, less lines that were faulty later. */
+async function readLines<Value extends { readonly cut: boolean }>(
+  lines: AsyncIterable<FeedLine>,
+  parse: (text: string) => Value,
+) {
+  const read: (Value & { readonly line: number })[] = [];
+  const first: { readonly line: number; readonly detail: string }[] = [];
+  let refusedCount = 0;
+  /** A fault may quote a line, so it is cut. */
+  const refuse = (line: number, detail: string): void => {
+    refusedCount += 1;
+    if (first.length < MAX_REFUSED) first.push({ line, detail: detail.slice(0, MAX_DETAIL).toWellFormed() });
+  };
   for await (const given of lines) {
     const { line } = given;
     try {
       if ('fault' in given) throw new Error(given.fault);
-      const text = textOf(given.bytes);
-      if (text.trim() !== '') read.push({ line, value: parse(text) });
+      if (!isUtf8(given.bytes)) throw new Error('it is not UTF-8');
+      const text = utf8.decode(given.bytes);
+      if (text.trim() !== '') read.push({ ...parse(text), line });
     } catch (error) {
       const field = error instanceof RowFault && error.field !== undefined ? `${error.field}: ` : '';
-      refused.add(line, `${field}${error instanceof Error ? error.message : error}`);
+      refuse(line, `${field}${error instanceof Error ? error.message : error}`);
     }
   }
-  return { read, refused };
-}
-
-function textOf(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw new Error('it is not UTF-8');
-  }
-}
-
-/** The first refused lines, and the number of all. A fault may quote a line, so it is cut. */
-function createRefused() {
-  const first: { readonly line: number; readonly detail: string }[] = [];
-  let refusedCount = 0;
-  return {
-    add: (line: number, detail: string): void => {
-      refusedCount += 1;
-      if (first.length < MAX_REFUSED) first.push({ line, detail: detail.slice(0, MAX_DETAIL).toWellFormed() });
-    },
-    answer: () => ({ refused: first.toSorted((a, b) => a.line - b.line), refusedCount }),
-  };
+  const answer = (faulty: number): Omit<Taken, 'domain'> => ({
+    taken: read.length - faulty,
+    refused: first.toSorted((a, b) => a.line - b.line),
+    refusedCount,
+    cut: read.filter(({ cut }) => cut).length,
+  });
+  return { read, refuse, answer };
 }

@@ -5,9 +5,11 @@ import { it, type TestContext } from 'node:test';
 import { buildIndex } from '../../../src/engines/sqlite/build.ts';
 import { createSqliteEngine } from '../../../src/engines/sqlite/engine.ts';
 import type { SqliteEvent } from '../../../src/engines/sqlite/pool.ts';
+import { updateIndex } from '../../../src/engines/sqlite/update.ts';
 import type { EngineReason } from '../../../src/resilience/search-error.ts';
 import type { Document } from '../../../src/search/domain.ts';
 import type { Engine } from '../../../src/search/engine.ts';
+import { updatesOf } from '../../contract/engine-documents.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { pluck } from '../../pluck.ts';
 import { LIMIT_MS, until } from '../../until.ts';
@@ -223,11 +225,26 @@ it('a replacement that is damaged or for other attributes is reported, and the o
   await until('the call', () => replaced() === 1 && count('reopened') === 1);
 });
 
+it('an update that no feed is told is noticed by the next probe as a replacement, another update is not', async (context) => {
+  const { engine, file, count, replaced } = await opened(context, 2);
+  const update = { file, domain: DOMAIN, updates: updatesOf([], ['1']), atMs: 5 };
+  updateIndex(update);
+  await engine.update?.(updatesOf(titled('чайник', 'чайник')), timeLimit());
+  await engine.probe(timeLimit());
+  assert.equal(count('reopened'), 0);
+  updateIndex({ ...update, build: 'another' });
+  await engine.probe(timeLimit());
+  await until('both workers to open it, and the call', () => count('reopened') === 2 && replaced() === 1);
+  await engine.probe(timeLimit());
+  assert.equal((await engine.search(ask('чайник'), timeLimit())).total, 1);
+  assert.deepEqual([count('reopened'), replaced()], [2, 1]);
+});
+
 it('searches see an update as a whole, and none fails while updates are written', async (context) => {
   const { engine } = await opened(context, 2);
   const marked = (brand: string): Document[] =>
     titled(...Array(300).fill(`товар ${brand}`)).map((document) => ({ ...document, attributes: { brand } }));
-  await engine.update?.({ upserts: marked('b0'), deletions: [] }, timeLimit());
+  await engine.update?.(updatesOf(marked('b0')), timeLimit());
   let isOver = false;
   const seen = new Set<unknown>();
   const searching = [1, 2].map(async () => {
@@ -240,7 +257,7 @@ it('searches see an update as a whole, and none fails while updates are written'
     }
   });
   for (let round = 1; round <= 15; round += 1) {
-    const changes = await engine.update?.({ upserts: marked(`b${round}`), deletions: [] }, timeLimit());
+    const changes = await engine.update?.(updatesOf(marked(`b${round}`)), timeLimit());
     assert.equal(changes?.length, 300);
     const page = await engine.search(ask(`товар b${round}`), timeLimit());
     assert.equal(page.total, 300, 'at once');
@@ -253,14 +270,14 @@ it('searches see an update as a whole, and none fails while updates are written'
 it('an update that is given up is made as a whole or not at all, and the next one is made', async (context) => {
   const { engine, count } = await opened(context, 1);
   const upserts = titled(...Array.from({ length: 20_000 }, (_, index) => `товар ${index}`));
-  await engine.update?.({ upserts: [], deletions: [] }, timeLimit());
+  await engine.update?.([], timeLimit());
   const controller = new AbortController();
-  const updating = Promise.resolve(engine.update?.({ upserts, deletions: [] }, controller.signal));
+  const updating = Promise.resolve(engine.update?.(updatesOf(upserts), controller.signal));
   controller.abort();
   await refused(updating, 'engine-timeout');
   await until('the thread is replaced', () => count('ended') === 1);
   const { total } = await engine.search(ask('товар'), timeLimit());
   assert.ok(total === 0 || total === 20_000, `${total}`);
-  const changes = await engine.update?.({ upserts: titled('товар'), deletions: ['2'] }, timeLimit());
+  const changes = await engine.update?.(updatesOf(titled('товар'), ['2']), timeLimit());
   assert.deepEqual(pluck(changes ?? [], 'id'), ['1', '2']);
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { readdir } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { it } from 'node:test';
@@ -9,7 +11,7 @@ import { openIndex } from '../../../src/engines/sqlite/open-index.ts';
 import { lockIndex, updateIndex } from '../../../src/engines/sqlite/update.ts';
 import type { AttributeValue, Document, SearchDomain, SearchRequest } from '../../../src/search/domain.ts';
 import type { IndexChange } from '../../../src/search/engine.ts';
-import { SPELLINGS } from '../../contract/engine-documents.ts';
+import { SPELLINGS, updatesOf } from '../../contract/engine-documents.ts';
 import { ask } from '../../contract/engine-truth.ts';
 import { nastyTitles } from '../../contract/nasty.ts';
 import { pluck } from '../../pluck.ts';
@@ -123,14 +125,14 @@ it('an updated index answers as one that is built afresh from the same documents
       const expected = [...after].map(([id, document]) => ({ id, before: held.get(id), after: document }));
       for (const document of upserts) held.set(document.id, document);
       for (const id of deletions) held.delete(id);
-      const changes = updateIndex({ file, domain: MIXED, upserts, deletions, atMs: 5 });
+      const changes = updateIndex({ file, domain: MIXED, updates: updatesOf(upserts, deletions), atMs: 5 });
       assert.deepEqual(byId(changes), byId(expected));
       if (round % 6 < 5) continue;
       await build(fresh, MIXED, held.values());
       assert.deepEqual(contentOf(file, MIXED, seed), contentOf(fresh, MIXED, seed), `seed ${seed}, round ${round}`);
     }
     const deletions = [...held.keys()];
-    updateIndex({ file, domain: MIXED, upserts: [], deletions, atMs: 5 });
+    updateIndex({ file, domain: MIXED, updates: updatesOf([], deletions), atMs: 5 });
     await build(fresh, MIXED, []);
     assert.deepEqual(contentOf(file, MIXED, seed), contentOf(fresh, MIXED, seed), 'emptied');
   }
@@ -144,8 +146,7 @@ it('a document that cannot be indexed is named, and the others are taken', async
   const [first, second, third] = updateIndex({
     file,
     domain: DOMAIN,
-    upserts: [bad, good, { ...good, id: '' }],
-    deletions: [],
+    updates: updatesOf([bad, good, { ...good, id: '' }]),
     atMs: 5,
   });
   assert.deepEqual(first, { id: '1', fault: 'attribute "price" is "dear", expected a number' });
@@ -163,7 +164,7 @@ it('more new texts than fit between two others are in order too', async (context
   const branded = (brand: string): Document => ({ id: brand, title: 'товар', description: '', attributes: { brand } });
   await build(file, DOMAIN, ['a', 'z'].map(branded));
   const brands = Array.from({ length: 40 }, (_, index) => `m${String(index).padStart(2, '0')}`);
-  for (const brand of brands) updateIndex({ file, domain: DOMAIN, upserts: [branded(brand)], deletions: [], atMs: 5 });
+  for (const brand of brands) updateIndex({ file, domain: DOMAIN, updates: updatesOf([branded(brand)]), atMs: 5 });
   const index = openIndex({ file, domain: DOMAIN, ...SNIPPET });
   const sort = { by: 'attribute', attribute: 'brand', descending: false } as const;
   assert.deepEqual(pluck(index.search(ask('товар', { sort, limit: 100 })).results, 'id'), ['a', ...brands, 'z']);
@@ -172,7 +173,7 @@ it('more new texts than fit between two others are in order too', async (context
 
 it('an update of a file that is missing, or of another schema, is refused', async (context) => {
   const file = join(await temporaryDirectory(context), 'goods.sqlite');
-  const update = () => updateIndex({ file, domain: DOMAIN, upserts: titled('чайник'), deletions: [], atMs: 5 });
+  const update = () => updateIndex({ file, domain: DOMAIN, updates: updatesOf(titled('чайник')), atMs: 5 });
   assert.throws(update, { name: 'IndexError', code: 'missing' });
   await build(file, { ...DOMAIN, attributes: [] }, titled('самовар'));
   assert.throws(update, { name: 'IndexError', code: 'incompatible' });
@@ -202,5 +203,77 @@ it('a build waits for an update that has begun, and an update goes into the file
   assert.equal((await readdir(dirname(file))).length, 1, 'no journal is left');
   const index = openIndex({ file, domain: DOMAIN, ...SNIPPET });
   assert.equal(index.search(ask('чайник')).total, 2);
+  index.close();
+});
+
+/** A process that runs the code with `updateIndex`, `DatabaseSync`, `file` and `domain`. */
+function writerProcess(file: string, code: string) {
+  const update = new URL('../../../src/engines/sqlite/update.ts', import.meta.url).href;
+  const program = `
+    import { DatabaseSync } from 'node:sqlite';
+    import { updateIndex } from ${JSON.stringify(update)};
+    const [file, domain] = ${JSON.stringify([file, MIXED])};
+    ${code}`;
+  return spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+it('a writer that is killed when half of its pages are in the file leaves the index as it was, and open to updates', async (context) => {
+  const file = join(await temporaryDirectory(context), 'goods.sqlite');
+  await build(file, MIXED, titled(...Array.from({ length: 500 }, (_, at) => `чайник ${'длинный '.repeat(20)}${at}`)));
+  const before = contentOf(file, MIXED, 1);
+  const open = openIndex({ file, domain: MIXED, ...SNIPPET });
+  // A small cache lets SQLite write pages before the end of the transaction, as a commit does.
+  const writer = writerProcess(
+    file,
+    `
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA cache_size = 2; BEGIN IMMEDIATE');
+    database.exec("UPDATE documents SET title = 'half-written'; DELETE FROM words; DELETE FROM meta");
+    console.log('half');
+    setInterval(() => {}, 1000);`,
+  );
+  await once(writer.stdout, 'data');
+  writer.kill('SIGKILL');
+  await once(writer, 'exit');
+  assert.ok((await readFile(file)).includes('half-written'), 'pages are in the file');
+  assert.equal(open.search(ask('чайник')).total, 500, 'the open index');
+  open.close();
+  assert.deepEqual(contentOf(file, MIXED, 1), before);
+  assert.equal((await readdir(dirname(file))).length, 1, 'no journal is left');
+  updateIndex({ file, domain: MIXED, updates: updatesOf(titled('самовар'), ['2']), atMs: 6 });
+  assert.equal(contentOf(file, MIXED, 1).documents.length, 499);
+});
+
+it('two processes that update one index at once lose no document', async (context) => {
+  const file = join(await temporaryDirectory(context), 'goods.sqlite');
+  await build(file, MIXED, titled('самовар'));
+  const names = ['a', 'b'];
+  const writers = names.map((name) =>
+    writerProcess(
+      file,
+      `
+      const at = (n) => '${name}' + n;
+      for (let n = 0; n < 200; n += 1) {
+        const document = { id: at(n), title: 'чайник', description: 'общий', attributes: { brand: at(n % 7) } };
+        const updates = [{ id: at(n), document }, ...(n % 10 === 9 ? [{ id: at(n - 1) }] : [])];
+        updateIndex({ file, domain, updates, atMs: 5 });
+      }`,
+    ),
+  );
+  const exits = await Promise.all(writers.map((writer) => once(writer, 'exit')));
+  assert.deepEqual(exits, [
+    [0, null],
+    [0, null],
+  ]);
+  const { documents, meta } = contentOf(file, MIXED, 1);
+  const left = Array.from({ length: 200 }, (_, n) => n).filter((n) => n % 10 !== 8);
+  const expected = ['1', ...names.flatMap((name) => left.map((n) => `${name}${n}`))];
+  assert.deepEqual(new Set(pluck(documents, 'id')), new Set(expected));
+  assert.deepEqual(
+    meta.find(({ name }) => name === 'documents'),
+    { name: 'documents', value: '361' },
+  );
+  const index = openIndex({ file, domain: MIXED, ...SNIPPET });
+  assert.equal(index.search(ask('чайник', { facets: ['brand'] })).total, 360);
   index.close();
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Change } from '../../../src/changes/change.ts';
 import { createFeed, type FeedLine } from '../../../src/operations/feed/feed.ts';
 import type { Attribute, Document } from '../../../src/search/domain.ts';
-import type { DocumentUpdates, IndexChange } from '../../../src/search/engine.ts';
+import type { DocumentUpdate, IndexChange } from '../../../src/search/engine.ts';
 
 const ATTRIBUTES: readonly Attribute[] = [
   { name: 'city', type: 'string', facet: true, sort: false },
@@ -14,7 +14,7 @@ const ATTRIBUTES: readonly Attribute[] = [
 function feedHarness(held: readonly Document[] = []) {
   const index = new Map(held.map((document) => [document.id, document]));
   const published: Change[] = [];
-  const updates: DocumentUpdates[] = [];
+  const updates: (readonly DocumentUpdate[])[] = [];
   let failing: 'update' | 'publish' | undefined;
   let replaced = 0;
   const failOnce = (part: typeof failing): void => {
@@ -22,19 +22,13 @@ function feedHarness(held: readonly Document[] = []) {
     failing = undefined;
     throw new Error(`${part} failed`);
   };
-  const apply = ({ upserts, deletions }: DocumentUpdates): IndexChange[] => [
-    ...upserts.map((after): IndexChange => {
-      if (after.title === 'bad') return { id: after.id, fault: 'title: it is bad' };
-      const before = index.get(after.id);
-      index.set(after.id, after);
-      return { id: after.id, before, after };
-    }),
-    ...deletions.map((id) => {
-      const before = index.get(id);
-      index.delete(id);
-      return { id, before };
-    }),
-  ];
+  const apply = ({ id, document: after }: DocumentUpdate): IndexChange => {
+    if (after?.title === 'bad') return { id, fault: 'title: it is bad' };
+    const before = index.get(id);
+    index.delete(id);
+    if (after !== undefined) index.set(id, after);
+    return { id, before, after };
+  };
   const feed = createFeed({
     domain: 'goods',
     attributes: ATTRIBUTES,
@@ -47,14 +41,15 @@ function feedHarness(held: readonly Document[] = []) {
         replaced += 1;
       },
     },
-    update: async (documents) => {
-      updates.push(documents);
+    update: async (given) => {
+      updates.push(given);
       failOnce('update');
-      return apply(documents);
+      return given.map(apply);
     },
   });
   return {
     send: (...lines: readonly (string | object)[]) => feed.documents(linesOf(lines)),
+    change: (...lines: readonly object[]) => feed.changes(linesOf(lines)),
     published,
     updates,
     fail: (part: 'update' | 'publish'): void => {
@@ -98,13 +93,13 @@ test('the feed gets each document as it was and as it is, with an empty list whe
       attributes: { city, price: [] },
       was: { text, attributes: { city, price: 100 } },
     },
-    { id: '4', op: 'upsert', text, attributes: { city: [], price: [] } },
     { id: '3', op: 'delete', text, attributes: { city, price: 100 } },
+    { id: '4', op: 'upsert', text, attributes: { city: [], price: [] } },
     { id: '5', op: 'delete' },
   ]);
 });
 
-test('of several lines with one id the last counts, and all are taken', async () => {
+test('an index gets the documents in the order of their lines, and several lines with one id are all taken', async () => {
   const { send, updates } = feedHarness();
   const answer = await send(
     TENT,
@@ -115,8 +110,14 @@ test('of several lines with one id the last counts, and all are taken', async ()
   );
   assert.deepEqual([answer.taken, answer.refusedCount], [5, 0]);
   assert.deepEqual(
-    updates.map(({ upserts, deletions }) => [upserts.map(({ title }) => title), deletions]),
-    [[['Тент'], ['2']]],
+    updates[0]?.map(({ id, document }) => [id, document?.title]),
+    [
+      ['1', 'Палатка'],
+      ['1', undefined],
+      ['1', 'Тент'],
+      ['2', 'Палатка'],
+      ['2', undefined],
+    ],
   );
 });
 
@@ -147,7 +148,7 @@ test('documents with a fault are answered by line, those that the index refuses 
 test('a number that JavaScript would change is read as it is written', async () => {
   const { send, updates } = feedHarness();
   await send('{"id":12345678901234567890,"title":"Тент"}');
-  assert.equal(updates[0]?.upserts[0]?.id, '12345678901234567890');
+  assert.equal(updates[0]?.[0]?.document?.id, '12345678901234567890');
 });
 
 test('after an update that failed the feed says that its documents may have changed', async () => {
@@ -164,17 +165,50 @@ test('after an update that failed the feed says that its documents may have chan
   assert.equal(replaced(), 0);
 });
 
-test('where the feed does not take them, older pages count as changed, and a second attempt says that all may have', async () => {
-  const { send, published, fail, replaced } = feedHarness([TENT]);
+test('where the feed does not take them, older pages count as changed, and the next call tells the old values first', async () => {
+  const { send, published, fail, replaced } = feedHarness([TENT, { ...TENT, id: '2' }]);
   fail('publish');
-  const line = { ...TENT, title: 'Тент' };
-  await assert.rejects(send(line), /publish failed/);
+  const lines = [
+    { ...TENT, title: 'Тент' },
+    { id: '2', op: 'delete' },
+  ];
+  await assert.rejects(send(...lines), /publish failed/);
   assert.equal(replaced(), 1);
-  await send(line);
+  await send(...lines);
   assert.deepEqual(
-    published.map(({ text, was }) => [text, was]),
-    [['Тент на двоих', undefined]],
+    published.map(({ id, text, was }) => [id, text, was?.text]),
+    [
+      ['1', 'Тент на двоих', 'Палатка на двоих'],
+      ['2', 'Палатка на двоих', undefined],
+      ['1', 'Тент на двоих', undefined],
+      ['2', undefined, undefined],
+    ],
   );
+});
+
+test('changes that the feed did not take come before those of a call of changes, and are told once', async () => {
+  const { send, change, published, fail } = feedHarness([TENT]);
+  fail('publish');
+  await assert.rejects(send({ id: '1', op: 'delete' }), /publish failed/);
+  await change({ id: '2' });
+  await change({ id: '3' });
+  assert.deepEqual(
+    published.map(({ id, text }) => [id, text]),
+    [
+      ['1', 'Палатка на двоих'],
+      ['2', undefined],
+      ['3', undefined],
+    ],
+  );
+});
+
+test('while the feed takes nothing, a second call does not change the index, and older pages are kept', async () => {
+  const { send, updates, published, fail, replaced } = feedHarness([TENT]);
+  fail('publish');
+  await assert.rejects(send({ id: '1', op: 'delete' }), /publish failed/);
+  fail('publish');
+  await assert.rejects(send({ ...TENT, id: '2' }), /publish failed/);
+  assert.deepEqual([updates.length, published.length, replaced()], [1, 0, 1]);
 });
 
 test('without an index that takes documents, or without a feed, a call is refused', async () => {
