@@ -48,6 +48,9 @@ export function createFeedFollower(options: FollowerOptions) {
   /** Every batch of a lower position has been read. */
   let readTo = 0;
   let heardAtMs = clock.monotonicMs();
+  let repliedAtMs = heardAtMs;
+  /** The process was stopped, and has not read the stream to its end since. */
+  let wasStopped = false;
   let changedAtMs: number | undefined;
   let hasSynced = false;
   /** Reads that failed since the last one that did not. */
@@ -113,6 +116,9 @@ export function createFeedFollower(options: FollowerOptions) {
     }
   };
 
+  const isStopped = (): boolean =>
+    wasStopped || (clock.monotonicMs() - repliedAtMs > STOPPED_MS && failed < AWAY_AFTER);
+
   /** Reads what is new. @returns whether the end was reached; false after a fault */
   const read = async (): Promise<boolean> => {
     for (let hasBegun = false; ; ) {
@@ -124,7 +130,9 @@ export function createFeedFollower(options: FollowerOptions) {
         return false;
       }
       if (failed > 0) observe({ kind: 'changes-back', domain });
+      wasStopped = isStopped();
       failed = 0;
+      repliedAtMs = clock.monotonicMs();
       const { last, batches, nowMs } = found;
       if (last === undefined) {
         // The first process begins the stream: pages that are older than it have no history.
@@ -158,6 +166,7 @@ export function createFeedFollower(options: FollowerOptions) {
       if (hasGap) log.forget(readTo);
       hasGap = false;
       heardAtMs = clock.monotonicMs();
+      wasStopped = false;
       hasSynced = true;
       applyDelayed();
       return true;
@@ -215,9 +224,8 @@ export function createFeedFollower(options: FollowerOptions) {
     readTo: () => readTo,
     /** Present while this process does not know what has changed lately: the stream is away, or the process itself was stopped. */
     blindness: (): 'away' | 'stopped' | undefined => {
-      const silentMs = clock.monotonicMs() - heardAtMs;
-      if (silentMs <= BLIND_AFTER_MS) return undefined;
-      return silentMs > STOPPED_MS && failed < AWAY_AFTER ? 'stopped' : 'away';
+      if (clock.monotonicMs() - heardAtMs <= BLIND_AFTER_MS) return undefined;
+      return isStopped() ? 'stopped' : 'away';
     },
     lose,
     status: (): FeedStatus => ({

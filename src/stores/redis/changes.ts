@@ -121,7 +121,7 @@ if #ARGV[1] > ${MAX_BATCH_BYTES} then return redis.error_reply('the batch is too
 total = (total or 0) + #ARGV[1] + 100
 local time = redis.call('TIME')
 local ms, after = tonumber(time[1]) * 1000 + math.floor(time[2] / 1000), tonumber(ARGV[5])
-if ms < after then ms = after + 1000 end
+if ms < after and lastMs < after then ms = after + 1000 end
 if ms > lastMs then sequence = 0 elseif sequence < 1023 then ms, sequence = lastMs, sequence + 1 else ms, sequence = lastMs + 1, 0 end
 redis.call('XADD', KEYS[1], string.format('%.0f-%d', ms, sequence), 'n', (number or 0) + 1, 't', string.format('%.0f', total), 's', place, 'c', ARGV[1])
 for _ = 1, 100 do

@@ -95,9 +95,12 @@ test('on a server whose clock is behind, ids go on after the time that processes
   const afterMs = nowMs + 5000;
   await append('behind', 'a', undefined, afterMs);
   await append('behind', 'b', undefined, afterMs + 80);
+  // A process that has read the last batch has read its time.
+  for (let count = 0; count < 5; count += 1) await append('behind', 'c', undefined, afterMs + 1000);
   const order = (await readBatches(store.changes, 'behind')).batches.map(({ id }) => orderOf(id));
   // Other processes may have read a time a little later than the one that appends.
   assert.ok((order[0] ?? 0) >= (afterMs + 1000) * 1024 && (order[1] ?? 0) > (order[0] ?? 0));
+  assert.ok((order.at(-1) ?? 0) < (afterMs + 1001) * 1024, 'the time of the stream runs ahead with each batch');
 });
 
 test('a server that is away is a fault within the deadline', async (t) => {
