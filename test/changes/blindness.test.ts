@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { READ_BATCHES } from '../../src/changes/feed.ts';
 import { followerHarness, onlyKinds, record } from './harness.ts';
 
 test('a stream that does not answer is told once, and after a second the process knows that it is blind', async (t) => {
@@ -36,6 +37,29 @@ test('a process that was stopped for two seconds knows it, though a read has fai
   stream.hold(async () => {});
   stream.fail();
   await time.pass(400);
+  assert.equal(follower.blindness(), undefined);
+});
+
+test('a process that reads for seconds before it is at the end is away; after a stop it counts as stopped as long', async (t) => {
+  const { time, stream, start } = followerHarness(t);
+  const { follower } = start();
+  await time.pass(500);
+  stream.hold(() => new Promise((resolve) => setTimeout(resolve, 400)));
+  const kindsOf = async (): Promise<Set<string | undefined>> => {
+    for (let count = 0; count < 9 * READ_BATCHES; count += 1) await follower.append({ bytes: record('1') });
+    const kinds = new Set<string | undefined>();
+    for (let ms = 0; ms < 3000; ms += 10) {
+      await time.pass(10);
+      kinds.add(follower.blindness());
+    }
+    return kinds;
+  };
+  assert.deepEqual(await kindsOf(), new Set([undefined, 'away']));
+  await time.pass(5000);
+  assert.equal(follower.blindness(), undefined);
+  time.advance(3000);
+  assert.deepEqual(await kindsOf(), new Set(['stopped']));
+  await time.pass(5000);
   assert.equal(follower.blindness(), undefined);
 });
 
