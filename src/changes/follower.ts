@@ -48,7 +48,7 @@ export function createFeedFollower(options: FollowerOptions) {
   /** Every batch of a lower position has been read. */
   let readTo = 0;
   let heardAtMs = clock.monotonicMs();
-  let repliedAtMs = heardAtMs;
+  let answeredAtMs = heardAtMs;
   /** The process was stopped, and has not read the stream to its end since. */
   let wasStopped = false;
   let changedAtMs: number | undefined;
@@ -117,11 +117,13 @@ export function createFeedFollower(options: FollowerOptions) {
   };
 
   const isStopped = (): boolean =>
-    wasStopped || (clock.monotonicMs() - repliedAtMs > STOPPED_MS && failed < AWAY_AFTER);
+    wasStopped || (clock.monotonicMs() - answeredAtMs > STOPPED_MS && failed < AWAY_AFTER);
 
   /** Reads what is new. @returns whether the end was reached; false after a fault */
   const read = async (): Promise<boolean> => {
     for (let hasBegun = false; ; ) {
+      // A reply may be as old as a stop of this process was long.
+      const sentAtMs = clock.monotonicMs();
       const found = await stream.read(domain, place?.id, DEADLINE_MS);
       if (closed) return false;
       if (found.kind === 'fault') {
@@ -132,7 +134,7 @@ export function createFeedFollower(options: FollowerOptions) {
       if (failed > 0) observe({ kind: 'changes-back', domain });
       wasStopped = isStopped();
       failed = 0;
-      repliedAtMs = clock.monotonicMs();
+      answeredAtMs = sentAtMs;
       const { last, batches, nowMs } = found;
       if (last === undefined) {
         // The first process begins the stream: pages that are older than it have no history.
@@ -165,7 +167,7 @@ export function createFeedFollower(options: FollowerOptions) {
       readTo = Math.max(readTo, nowMs * PER_MS - 1);
       if (hasGap) log.forget(readTo);
       hasGap = false;
-      heardAtMs = clock.monotonicMs();
+      heardAtMs = sentAtMs;
       wasStopped = false;
       hasSynced = true;
       applyDelayed();
