@@ -179,7 +179,7 @@ const SHAPES: Readonly<Record<StoreCommand['shape'], (reply: unknown) => boolean
 };
 
 /** Everything that the node will not execute (OOM, READONLY, NOPERM, TRYAGAIN of a moving slot) is `refused`. */
-export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
+const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
   admit: (node, { deadlineMs, bytes = 0 }) => (deadlineMs === undefined ? node.admitWrite(bytes) : node.admitRead()),
   send: (redis, { parts: [name = '', ...args] }, replies) =>
     void redis.sendCommand(new DirectCommand(String(name), args, replies)),

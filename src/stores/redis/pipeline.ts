@@ -1,28 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeedItem, SeedResult, StoreEvent, StoreRead } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import {
-  ABSENT,
-  COMMAND,
-  type CommandFault,
-  type CommandReply,
-  NOT_A_VALUE,
-  READ_FAULTS,
-  storeFaultOf,
-  wholeMs,
-} from './commands.ts';
+import { ABSENT, NOT_A_VALUE, READ_FAULTS, storeFaultOf, wholeMs } from './commands.ts';
 import { classifyError } from './errors.ts';
 import type { RedisNode } from './node.ts';
-import {
-  causeOf,
-  DirectCommand,
-  type FailureCause,
-  failureOf,
-  follow,
-  type NodeRequest,
-  type RequestKind,
-  send,
-} from './send.ts';
+import { DirectCommand, type FailureCause, failureOf, type NodeRequest, type RequestKind, send } from './send.ts';
 
 /** Many commands for one node as one request: they leave in one write, and each reply succeeds or fails alone. */
 interface Pipeline extends NodeRequest {
@@ -186,92 +167,6 @@ const WRITES = pipelineKind<SeedResult>({
   failed: (cause) => ({ kind: 'dropped', fault: storeFaultOf(cause) }),
   isFailure: ({ kind }) => kind === 'dropped',
 });
-
-interface NodePipelineOptions {
-  readonly node: RedisNode;
-  /** Sent once per name, with the name as its only argument. Its reply is an integer. */
-  readonly command: 'STRLEN' | 'UNLINK';
-  readonly names: readonly string[];
-  /** Names per pipeline: single reads are sent between two pipelines. */
-  readonly batchSize: number;
-  readonly deadlineMs: number;
-}
-
-type Fault = Omit<CommandFault, 'sent'>;
-
-/** `replies` in the order of the names. */
-type NodePipelineReply = { readonly kind: 'replies'; readonly replies: readonly number[] } | Fault;
-
-/** The pause before a pipeline checks for room again, after single commands have taken all of it. */
-const NO_ROOM_WAIT_MS = 10;
-
-/**
- * One command for each of many names on one node, in pipelines one after another. For a name that has moved, the redirect
- * is followed once. The first command that the node refuses ends the whole call.
- */
-export async function pipelineOnNode(options: NodePipelineOptions): Promise<NodePipelineReply> {
-  const { node, command, names, batchSize, deadlineMs } = options;
-  const startedMs = node.clock.monotonicMs();
-  const left = (): number => deadlineMs - (node.clock.monotonicMs() - startedMs);
-  const replies: number[] = [];
-  while (replies.length < names.length) {
-    const room = Math.min(batchSize, node.pipelineRoom());
-    const leftMs = left();
-    if (leftMs <= 0) return { kind: 'fault', fault: room === 0 ? 'store-saturated' : 'store-slow' };
-    if (room === 0) {
-      await sleep(Math.min(NO_ROOM_WAIT_MS, leftMs));
-      continue;
-    }
-    const chunk = names.slice(replies.length, replies.length + room);
-    const parts = chunk.map((name) => [command, name] as const);
-    const results = await sendPipeline(node, INTEGERS[command], parts, { deadlineMs: leftMs });
-    for (const [index, result] of results.entries()) {
-      if ('kind' in result) return result;
-      const [error, reply] = result;
-      const value = error === null ? Number(reply) : await afterError(options, chunk[index] ?? '', error, left());
-      if (typeof value !== 'number') return value;
-      replies.push(value);
-    }
-  }
-  return { kind: 'replies', replies };
-}
-
-/** Admitted as reads, UNLINK too: the caller waits for room first, and follows the redirect of each name separately. */
-const integers = (type: 'read' | 'write') =>
-  pipelineKind<Reply | Fault>({
-    type,
-    admit: (node) => node.admitRead(),
-    resultOf: (reply) => reply,
-    failed: (cause) => ({ kind: 'fault', fault: storeFaultOf(cause) }),
-    isFailure: (result) => 'kind' in result || result[0] !== null,
-  });
-
-const INTEGERS = { STRLEN: integers('read'), UNLINK: integers('write') };
-
-/** The reply for a name whose command failed in the pipeline: from the node that has the name now, or the fault. */
-async function afterError(
-  { node, command }: NodePipelineOptions,
-  name: string,
-  error: Error,
-  leftMs: number,
-): Promise<number | Fault> {
-  const failure = failureOf(node, error);
-  // A key of another type is not one of our values.
-  if (failure.kind === 'refused' && error.message.startsWith('WRONGTYPE')) return 0;
-  if (failure.kind === 'redirect') {
-    const request = {
-      operation: 'content',
-      shape: 'integer',
-      parts: [command, name],
-      deadlineMs: Math.max(1, leftMs),
-    } as const;
-    const reply = await new Promise<CommandReply | undefined>((resolve) => {
-      if (!follow(node, failure, COMMAND, request, resolve)) resolve(undefined);
-    });
-    if (reply !== undefined) return reply.kind === 'reply' ? Number(reply.reply) : reply;
-  }
-  return { kind: 'fault', fault: storeFaultOf(causeOf(failure)), detail: error.message };
-}
 
 interface PipelinesByNodeOptions<Item, Result> {
   readonly items: readonly Item[];
