@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, createBoundedMap } from '../runtime.ts';
+import { type Clock, createBoundedMap, pause } from '../runtime.ts';
 import { remainingMs, storedForMs } from './entry.ts';
 import type { CacheEvent } from './events.ts';
 import type { EntryRules } from './invalidation.ts';
@@ -153,8 +153,7 @@ export function createBackfillRun(options: BackfillRunOptions) {
   const { store, memory, rules, nameOf, node, clock } = options;
   const batchSize = Math.min(MAX_BATCH, Math.max(1, Math.floor((options.perSecond * BATCH_MS) / 1000)));
   const totals = { stored: 0, kept: 0, dropped: 0 };
-  let stopped = false;
-  let wake: (() => void) | undefined;
+  const stopping = new AbortController();
 
   const seedOf = (key: string, inShare: (bucket: number) => boolean): SeedItem | undefined => {
     const entry = memory.peek(key);
@@ -170,15 +169,6 @@ export function createBackfillRun(options: BackfillRunOptions) {
     return { name: storeName, value: entry.encoded, ttlMs: storedForMs(entry, nowMs) };
   };
 
-  const pause = (ms: number): Promise<void> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-
   let failedBatches = 0;
   const write = async (batch: readonly SeedItem[]): Promise<void> => {
     const beganMs = clock.monotonicMs();
@@ -187,10 +177,10 @@ export function createBackfillRun(options: BackfillRunOptions) {
     failedBatches = results.every(({ kind }) => kind === 'dropped') ? failedBatches + 1 : 0;
     // Paced from the start of each batch: no burst follows a slow batch.
     const restMs = (batch.length * 1000) / options.perSecond - (clock.monotonicMs() - beganMs);
-    if (restMs > 0 && !stopped) await pause(restMs);
+    await pause(restMs, stopping.signal);
   };
 
-  const over = (): boolean => stopped || failedBatches >= MAX_FAILED_BATCHES;
+  const over = (): boolean => stopping.signal.aborted || failedBatches >= MAX_FAILED_BATCHES;
 
   const walk = async (keys: Iterable<string>, inShare: (bucket: number) => boolean): Promise<void> => {
     let batch: SeedItem[] = [];
@@ -226,17 +216,14 @@ export function createBackfillRun(options: BackfillRunOptions) {
       await walk(hottest, theirs);
       await walk(unpopular(memory.keys(), popular), theirs);
     }
-    const end = stopped ? 'stopped' : over() ? 'faulted' : 'done';
+    const end = stopping.signal.aborted ? 'stopped' : over() ? 'faulted' : 'done';
     return { ...totals, end };
   };
 
   return {
     /** Never rejects. */
     finished: run(),
-    stop: (): void => {
-      stopped = true;
-      wake?.();
-    },
+    stop: (): void => stopping.abort(),
   };
 }
 

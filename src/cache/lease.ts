@@ -1,4 +1,4 @@
-import type { Clock } from '../runtime.ts';
+import { type Clock, pause } from '../runtime.ts';
 import type { CacheEvent, LeaseResult } from './events.ts';
 import type { LeaseNames, LeaseStore, LeaseWrite } from './store.ts';
 
@@ -128,10 +128,6 @@ export function createLeases(options: LeasesOptions) {
       }
     },
   };
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /** The braces keep the entry and its lease on one slot. */

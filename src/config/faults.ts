@@ -26,28 +26,25 @@ interface ListenerAddress {
 
 /** The fault of the setting whose address cannot be bound. Undefined for any other error. */
 export function listenFault(error: unknown, { listener, host, port }: ListenerAddress): ConfigError | undefined {
-  const prefix = listener === 'admin' ? 'ADMIN_' : '';
-  const ofPort = (value: string, allowed: string) =>
-    new ConfigError('addresses', [{ path: `${prefix}PORT (${listener}.port)`, value: `${port} ${value}`, allowed }]);
-  const ofHost = (value: string) => {
-    const allowed = 'an address or name of this machine, such as 127.0.0.1; 0.0.0.0 for all its addresses';
-    return new ConfigError('addresses', [
-      { path: `${prefix}HOST (${listener}.host)`, value: `${host} ${value}`, allowed },
-    ]);
+  const fault = (setting: 'host' | 'port', value: string, allowed: string): ConfigError => {
+    const variable = `${listener === 'admin' ? 'ADMIN_' : ''}${setting.toUpperCase()}`;
+    return new ConfigError('addresses', [{ path: `${variable} (${listener}.${setting})`, value, allowed }]);
   };
+  const ofMachine = 'an address or name of this machine, such as 127.0.0.1; 0.0.0.0 for all its addresses';
   switch (error instanceof Error && 'code' in error ? error.code : undefined) {
     case 'EADDRINUSE':
-      return ofPort(
-        `is taken by another process on ${host}`,
+      return fault(
+        'port',
+        `${port} is taken by another process on ${host}`,
         'a free port, or 0 for any; PORT=8090 ADMIN_PORT=8091 starts a second service beside the first',
       );
     case 'EACCES':
-      return ofPort('may not be bound by this user', 'a port from 1024 to 65535, or 0 for a free one');
+      return fault('port', `${port} may not be bound by this user`, 'a port from 1024 to 65535, or 0 for a free one');
     case 'EADDRNOTAVAIL':
-      return ofHost('is no address of this machine');
+      return fault('host', `${host} is no address of this machine`, ofMachine);
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return ofHost('cannot be resolved');
+      return fault('host', `${host} cannot be resolved`, ofMachine);
     default:
       return undefined;
   }

@@ -11,6 +11,7 @@ import { ConfigError, type ConfigFault } from './faults.ts';
 import { resolveSettings } from './resolve.ts';
 import { type Config, configShape, type Draft } from './schema.ts';
 import type { Settings } from './settings.ts';
+import { connectedStores } from './store-identity.ts';
 import { errorCodeOf, type ReadFile, readTls } from './tls.ts';
 import { readTracing } from './tracing.ts';
 
@@ -111,7 +112,8 @@ export function embeddedDomains(directory = 'data'): Readonly<Record<string, Rea
 }
 
 /** Settings that are allowed but unsafe. Each start logs them, one line each, without secrets. */
-export function settingsWarnings({ admin, control, counters, tracing, domains }: Settings): readonly string[] {
+export function settingsWarnings(settings: Settings): readonly string[] {
+  const { admin, tracing } = settings;
   const warnings: string[] = [];
   if (admin.tls === undefined && !isLoopback(admin.host)) {
     warnings.push(
@@ -124,16 +126,8 @@ export function settingsWarnings({ admin, control, counters, tracing, domains }:
       warnings.push('OTEL_EXPORTER_OTLP_HEADERS cross the network in plain text: the endpoint is not an https URL');
     }
   }
-  const stores = [
-    { path: 'control', store: control },
-    { path: 'counters', store: counters },
-    ...domains.flatMap(({ name, store, candidates }) => [
-      { path: `domains.${name}.store`, store },
-      ...candidates.map((each) => ({ path: `domains.${name}.candidates.${each.name}`, store: each.settings })),
-    ]),
-  ];
-  for (const { path, store } of stores) {
-    if (store.kind === 'none' || store.tls?.rejectUnauthorized !== false) continue;
+  for (const { path, store } of connectedStores(settings)) {
+    if (store.tls?.rejectUnauthorized !== false) continue;
     warnings.push(`${path}.tls.rejectUnauthorized is false: any server is trusted, and gets the password`);
   }
   return warnings;

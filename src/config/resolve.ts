@@ -85,17 +85,14 @@ function resolveStore(store: DomainConfig['store'], tlsFiles: TlsFiles): StoreSe
 }
 
 function resolveConnected(
-  { shared, tls, ...store }: DomainConfig['candidates'][string],
+  { tls: given, ...store }: DomainConfig['candidates'][string],
   files: TlsFiles,
 ): ConnectedStoreSettings {
-  const extras = {
-    shared: shared ? (true as const) : undefined,
-    tls: tls && { ...files, serverName: tls.serverName, rejectUnauthorized: tls.rejectUnauthorized },
-  };
-  if (store.kind !== 'standalone') return { ...store, ...extras };
+  const tls = given && { ...files, serverName: given.serverName, rejectUnauthorized: given.rejectUnauthorized };
+  if (store.kind !== 'standalone') return { ...store, tls };
   const [node] = store.nodes;
   if (node === undefined) throw new Error('a standalone store without a node passed validation');
-  return { ...store, nodes: [node], ...extras };
+  return { ...store, nodes: [node], tls };
 }
 
 function resolveEngine(name: string, engine: DomainConfig['engine'], files: TlsFiles, cwd: string): EngineSettings {

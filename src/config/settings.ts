@@ -8,7 +8,7 @@ import type { Config, DomainConfig } from './schema.ts';
  * in its schema.
  */
 export interface Settings extends Omit<Config, 'admin' | 'control' | 'counters' | 'signing' | 'tracing' | 'domains'> {
-  readonly admin: Omit<Config['admin'], 'tls'> & { readonly tls?: ListenerTlsSettings };
+  readonly admin: Omit<Config['admin'], 'tls'> & { readonly tls?: Required<Pick<TlsSettings, 'cert' | 'key'>> };
   /** The store of all control documents; with `none`, each is in the store of its domain. */
   readonly control: StoreSettings;
   /** The store of the query counts of all processes; with `none`, they are in `control`, or nowhere without it. */
@@ -75,14 +75,11 @@ export type NatMap = Readonly<Record<string, HostPort>>;
 
 export type StoreSettings =
   | { readonly kind: 'none' }
-  | (Omit<Extract<ConnectedStore, { kind: 'standalone' }>, 'nodes' | 'shared' | 'tls'> &
-      StoreExtras & { readonly nodes: readonly [Address] })
-  | (OmitEach<Exclude<ConnectedStore, { kind: 'standalone' }>, 'shared' | 'tls'> & StoreExtras);
-
-interface StoreExtras {
-  readonly tls?: TlsSettings;
-  readonly shared?: true;
-}
+  | (Omit<Extract<ConnectedStore, { kind: 'standalone' }>, 'nodes' | 'tls'> & {
+      readonly nodes: readonly [Address];
+      readonly tls?: TlsSettings;
+    })
+  | (OmitEach<Exclude<ConnectedStore, { kind: 'standalone' }>, 'tls'> & { readonly tls?: TlsSettings });
 
 export type ConnectedStoreSettings = Exclude<StoreSettings, { readonly kind: 'none' }>;
 
@@ -108,12 +105,6 @@ export interface TlsSettings extends ClientTlsSettings {
 export interface EngineTlsSettings extends ClientTlsSettings {
   /** Where TLS starts: inside the MySQL handshake, or before it. */
   readonly mode: 'mysql' | 'tunnel';
-}
-
-/** PEM texts. */
-interface ListenerTlsSettings {
-  readonly cert: string;
-  readonly key: string;
 }
 
 type SphinxConfig = Exclude<DomainConfig['engine'], { readonly kind: 'sqlite' }>;

@@ -3,7 +3,7 @@ import { Document, isMap } from 'yaml';
 import { readTree } from '../schema/read.ts';
 import { type Address, formatAddress, formatDuration, formatHostPort } from '../schema/units.ts';
 import { candidates } from './schema-connections.ts';
-import type { ConnectedStoreSettings, NamedStoreSettings, NatMap } from './settings.ts';
+import type { ConnectedStoreSettings, NamedStoreSettings, NatMap, Settings } from './settings.ts';
 
 /** The name of a domain's configured store beside its candidates, and its setting. */
 export const CONFIGURED = 'store';
@@ -29,6 +29,26 @@ export function fingerprintOf(settings: ConnectedStoreSettings): string {
   const master = kind === 'sentinel' ? settings.master : '';
   const digest = hash('sha256', JSON.stringify([kind, nodes, database, master]), 'buffer');
   return digest.subarray(0, 12).toString('base64url');
+}
+
+export type StoreUse = ReturnType<typeof connectedStores>[number];
+
+/**
+ * Every use of a store that the settings name. `part`: `store`, `candidate valkey`, `control store`, `counter store`, the first
+ * two with their domain. `path`: its place in the configuration.
+ */
+export function connectedStores({ domains, control, counters }: Pick<Settings, 'domains' | 'control' | 'counters'>) {
+  const uses = [
+    ...domains.map(({ name, store }) => ({ part: 'store', domain: name, path: `domains.${name}.store`, store })),
+    ...domains.flatMap(({ name: domain, candidates }) =>
+      candidates.map(({ name, settings: store }) => {
+        return { part: `candidate ${name}`, domain, path: `domains.${domain}.candidates.${name}`, store };
+      }),
+    ),
+    { part: 'control store', domain: undefined, path: 'control', store: control },
+    { part: 'counter store', domain: undefined, path: 'counters', store: counters },
+  ];
+  return uses.flatMap(({ store, ...use }) => (store.kind === 'none' ? [] : [{ ...use, store }]));
 }
 
 interface CutOver {

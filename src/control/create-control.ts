@@ -28,14 +28,6 @@ interface ControlOptions extends Pick<Runtime<ControlEvent>, 'clock' | 'random' 
   readonly deadlineMs?: number;
 }
 
-/** A control that polls its store. */
-export interface PollingControl extends Control {
-  /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
-  readonly hasSynced: () => boolean;
-  /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
-  readonly forcedOpen: () => boolean;
-}
-
 /** Poll interval until the first valid read. */
 const UNSYNCED_INTERVAL_MS = 100;
 const REPORT_TTL_MS = 10_000;
@@ -46,8 +38,8 @@ const MAX_WAITING = 64;
  */
 const MIN_RESTORE_INTERVAL_MS = 1000;
 
-/** The first poll starts at once. */
-export function createControl(options: ControlOptions): PollingControl {
+/** A control that polls its store. The first poll starts at once. */
+export function createControl(options: ControlOptions): Control & Record<'hasSynced' | 'forcedOpen', () => boolean> {
   const { domain, store, shared, locate, clock, random, observe, signing, longestLifeMs } = options;
   const { intervalMs = 500, deadlineMs = 200 } = options;
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
@@ -119,7 +111,9 @@ export function createControl(options: ControlOptions): PollingControl {
 
   return {
     rules,
+    /** The store has answered once, with a valid document or with none. Until then flushes and suppressions are unknown. */
     hasSynced: follower.hasSynced,
+    /** A live drill is simulating an engine outage: the breakers before the engine are forced open. */
     forcedOpen: () => lease.live()?.blackout === true,
     document: follower.known,
     overlay: lease.live,

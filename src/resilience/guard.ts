@@ -133,11 +133,8 @@ export function guardWith(parts: GuardParts) {
     const ask = async (endpoint: number): Promise<T> => {
       const endpointCall = balancer.begin(endpoint);
       const askedMs = clock.monotonicMs();
-      let giveUp: (error: SearchError) => void = () => {};
-      const reply = new Promise<T>((resolve, reject) => {
-        giveUp = reject;
-        call(endpoint, hard.signal).then(resolve, reject);
-      });
+      const { promise: reply, resolve, reject: giveUp } = Promise.withResolvers<T>();
+      Promise.try(call, endpoint, hard.signal).then(resolve, giveUp);
       const { promise: passed, reject: pass } = Promise.withResolvers<never>();
       attempt = { endpointCall, reply, giveUp, pass };
       reply.then(

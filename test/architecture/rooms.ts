@@ -57,8 +57,9 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'engines/sqlite': ['search', 'engines/analysis', 'resilience', 'operations/doctor'],
   engines: ['search', 'resilience', 'config', 'operations/doctor', 'engines/*'],
   'http/lane': [],
-  // A page is sent in the content coding of its stored entry; a search without a page has the status of its reason.
-  'http/transport': ['schema', 'cache', 'resilience', 'http/lane'],
+  // A page is sent in the content coding of its stored entry; a search without a page has the status of its reason, and a
+  // refused operation that of its code.
+  'http/transport': ['schema', 'cache', 'resilience', 'control', 'http/lane'],
   http: ['schema', 'cache', 'resilience', 'control', 'search', 'http/transport'],
   'http/search-api': ['schema', 'cache', 'resilience', 'search', 'http', 'http/lane', 'http/transport'],
   'http/admin': [

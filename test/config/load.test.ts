@@ -84,6 +84,7 @@ domains:
         batchSize: 128,
         refreshMs: 15_000,
         dedicated: false,
+        shared: false,
       },
       candidates: [],
       catalogue: { columns: {}, raw: [] },

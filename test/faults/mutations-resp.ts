@@ -119,6 +119,7 @@ function settingsOf({ id, command }: RespCase, { host, port }: RespServer): Redi
     maxOutstanding: 1024,
     batchSize: 128,
     dedicated: false,
+    shared: false,
   };
   if (command === 'SENTINEL' || (command === 'INFO' && id % 2 === 0)) {
     return { kind: 'sentinel', sentinels: nodes, master: 'm', database: 0, ...connection };

@@ -11,6 +11,7 @@ const AWAY = {
   nodes: [{ host: '127.0.0.1', port: 1 }],
   database: 0,
   dedicated: false,
+  shared: false,
   deadlineMs: 50,
   connectTimeoutMs: 2000,
   socketTimeoutMs: 3000,

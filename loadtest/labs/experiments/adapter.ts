@@ -26,6 +26,7 @@ export function openAdapter(options: AdapterOptions): RedisStore {
       batchSize: 128,
       refreshMs: 15_000,
       dedicated: false,
+      shared: false,
     },
     name: 'experiment',
     clock: systemClock,

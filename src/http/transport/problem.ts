@@ -1,11 +1,11 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
+import { OPERATION_PROBLEMS } from '../../control/operation-error.ts';
 import { SEARCH_PROBLEMS } from '../../resilience/search-error.ts';
 
 /**
- * The one table of problem codes: status and title. The rows of a search without a page come from resilience/search-error.ts.
- * The codes of operations are here too; problems.ts translates their errors, and a code that is missing here does not
- * compile there.
+ * The one table of problem codes: status and title. The rows of a search without a page come from resilience/search-error.ts,
+ * those of refused operations from control/operation-error.ts.
  */
 export const PROBLEMS = {
   // Searches.
@@ -18,35 +18,7 @@ export const PROBLEMS = {
   'invalid-highlight': { status: 400, title: 'Invalid highlight' },
   'invalid-context': { status: 400, title: 'Invalid context parameter' },
   ...SEARCH_PROBLEMS,
-  // Operations. 409: the request is valid, but the present state does not allow it.
-  'unknown-plan': { status: 404, title: 'Unknown plan' },
-  'unknown-drill': { status: 404, title: 'Unknown drill' },
-  'unknown-report': { status: 404, title: 'Unknown report' },
-  'unknown-warm-up': { status: 404, title: 'Unknown warm-up' },
-  'invalid-fraction': { status: 400, title: 'Invalid fraction' },
-  'invalid-plan': { status: 400, title: 'Invalid plan' },
-  'reason-required': { status: 400, title: 'Reason required' },
-  'control-full': { status: 409, title: 'List is full' },
-  'drill-running': { status: 409, title: 'A drill is running' },
-  'drill-over': { status: 409, title: 'The drill is over' },
-  'warm-up-running': { status: 409, title: 'A warm-up is running' },
-  'erasure-running': { status: 409, title: 'An erasure is running' },
-  halted: { status: 409, title: 'Drills are halted' },
-  'not-dedicated': { status: 409, title: 'Store is not dedicated' },
-  'hypothesis-failed': { status: 409, title: 'Hypothesis fails already' },
-  'no-store': { status: 409, title: 'Domain has no store' },
-  'no-feed': { status: 409, title: 'Domain has no feed of changes' },
-  'no-live-documents': { status: 409, title: 'Engine takes no documents here' },
-  'unknown-candidate': { status: 404, title: 'Unknown candidate' },
-  'candidate-unfit': { status: 409, title: 'Candidate is unfit' },
-  'shadow-running': { status: 409, title: 'A shadow is running' },
-  'no-shadow': { status: 409, title: 'No shadow is running' },
-  'no-verdict': { status: 409, title: 'The verdict is not favourable' },
-  'no-control-store': { status: 409, title: 'No separate control store' },
-  'cut-over-running': { status: 409, title: 'A cut-over is under way' },
-  'cut-over-behind': { status: 409, title: 'A process has not followed' },
-  'no-cut-over': { status: 409, title: 'No cut-over to reverse' },
-  'control-unavailable': { status: 503, title: 'Control store is out of reach' },
+  ...OPERATION_PROBLEMS,
   // Requests.
   'invalid-url': { status: 400, title: 'Invalid URL' },
   'invalid-request': { status: 400, title: 'Invalid request' },

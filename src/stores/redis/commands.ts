@@ -46,13 +46,13 @@ export const ABSENT: StoreRead = { kind: 'absent' };
 /** Such a reply cannot belong to GET: replies and commands are out of step, or the server is not Redis. */
 export const NOT_A_VALUE = 'a reply to GET that is neither a string nor nil';
 
-/** GET. A redirect that is not followed is a miss; everything that the node will not do is the fault `store-down`. */
+/** GET. */
 const READ: RequestKind<{ readonly name: string; readonly deadlineMs: number }, unknown, StoreRead> = {
   admit: (node) => node.admitRead(),
   send: (redis, { name }, replies) => void redis.sendCommand(new DirectCommand('get', [name], replies)),
   mismatch: (reply) => (reply === null || Buffer.isBuffer(reply) ? undefined : NOT_A_VALUE),
   answer: (reply) => (Buffer.isBuffer(reply) ? { kind: 'value', value: reply } : ABSENT),
-  fail: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
+  fail: readFailure,
   expire: (node, _request, reply) => ({ kind: 'fault', fault: 'store-slow', late: lateValue(node, reply) }),
   event: (_request, result, durationMs) => ({
     kind: 'command',
@@ -62,14 +62,15 @@ const READ: RequestKind<{ readonly name: string; readonly deadlineMs: number }, 
   }),
 };
 
+/** A redirect that is not followed is a miss; everything that the node will not do is the fault `store-down`. */
+export function readFailure(cause: FailureCause): StoreRead {
+  return cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause];
+}
+
 /** The reply to an abandoned read. An error after the deadline (mostly a connection that broke) is not examined. */
-async function lateValue(node: RedisNode, sent: Promise<unknown>): Promise<Buffer | undefined> {
-  let reply: unknown;
-  try {
-    reply = await sent;
-  } catch {
-    return undefined;
-  }
+export async function lateValue(node: RedisNode, sent: Promise<unknown>): Promise<Buffer | undefined> {
+  const reply = await sent.catch((error: Error) => error);
+  if (reply instanceof Error) return undefined;
   const value = Buffer.isBuffer(reply) ? reply : undefined;
   if (value === undefined && reply !== null) node.protocolError(NOT_A_VALUE);
   node.observe({ kind: 'late', hit: value !== undefined });
@@ -179,7 +180,7 @@ const SHAPES: Readonly<Record<StoreCommand['shape'], (reply: unknown) => boolean
 };
 
 /** Everything that the node will not execute (OOM, READONLY, NOPERM, TRYAGAIN of a moving slot) is `refused`. */
-export const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
+const COMMAND: RequestKind<StoreCommand, unknown, CommandReply> = {
   admit: (node, { deadlineMs, bytes = 0 }) => (deadlineMs === undefined ? node.admitWrite(bytes) : node.admitRead()),
   send: (redis, { parts: [name = '', ...args] }, replies) =>
     void redis.sendCommand(new DirectCommand(String(name), args, replies)),

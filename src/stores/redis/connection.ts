@@ -36,8 +36,6 @@ export function nodeOptions(settings: RedisSettings, name: string, random: () =>
     // `commandTimeout` is not set: it rejects the promise but leaves the command in the queue, so it bounds nothing.
     // The time from an orderly end of the connection to its destruction.
     disconnectTimeout: 200,
-    keepAlive: 30_000,
-    noDelay: true,
 
     // The default queues without end while there is no connection; a read has a deadline, and then the engine answers.
     enableOfflineQueue: false,
@@ -61,7 +59,6 @@ export function sentinelOptions(settings: SentinelSettings, name: string, random
     ...nodeOptions(settings, name, random),
     sentinels: settings.sentinels.map(({ host, port }) => ({ host, port })),
     name: settings.master,
-    role: 'master',
     // Sentinels name a master, and each other, as they reach them themselves.
     natMap: (announced: string) => {
       const colon = announced.lastIndexOf(':');
@@ -105,8 +102,6 @@ export function clusterOptions(settings: ClusterSettings, name: string, random: 
     // The check asks one random node for the cluster's state and starts over when that node is away: a store that
     // starts beside a dead shard would serve none of the others. Each node has its own ready check.
     enableReadyCheck: false,
-    shardedSubscribers: false,
-    enableAutoPipelining: false,
     // Passes host names to the socket unresolved: certificates name hosts, each connection resolves again, and one name
     // that does not resolve does not fail all the startup nodes (ioredis looks them all up together).
     dnsLookup: (host, done) => done(null, host),

@@ -1,8 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ENTRY_VERSION } from '../../cache/codec.ts';
 import { type StoreContent, StoreUnreachable } from '../../operations/flush/content.ts';
 import { type CommandFault, type StoreCommand, sendCommand } from './commands.ts';
 import type { RedisNode } from './node.ts';
-import { pipelineOnNode } from './pipeline.ts';
 import type { Topology } from './send.ts';
 
 interface RedisContentOptions extends Pick<Topology, 'owners' | 'ownerOf'> {
@@ -15,6 +15,8 @@ interface RedisContentOptions extends Pick<Topology, 'owners' | 'ownerOf'> {
 /** A step of SCAN blocks the node for about a microsecond per key: this count takes 5 ms. */
 const MAX_SCAN_COUNT = 5000;
 const MAX_INFO_BYTES = 64 * 1024;
+/** The pause before a call checks for room again, after other commands have taken all of it. */
+const NO_ROOM_WAIT_MS = 10;
 
 /** The entries that the nodes hold: SCAN, STRLEN, UNLINK, DBSIZE, FLUSHDB, INFO, PTTL on the nodes themselves. */
 export function createRedisContent(options: RedisContentOptions): StoreContent {
@@ -29,10 +31,17 @@ export function createRedisContent(options: RedisContentOptions): StoreContent {
     if (node === undefined) throw new StoreUnreachable(`${address} is no node of this store now that owns keys.`);
     return node;
   };
-  const ask = async (node: RedisNode, parts: StoreCommand['parts'], shape: StoreCommand['shape']): Promise<unknown> => {
-    const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs });
-    if (reply.kind === 'fault') throw unreachable(node.address, String(parts[0]), { ...reply, deadlineMs });
-    return reply.reply;
+  const ask = async (
+    node: RedisNode,
+    parts: StoreCommand['parts'],
+    shape: StoreCommand['shape'],
+    withinMs = deadlineMs,
+  ): Promise<unknown> => {
+    const reply = await sendCommand(node, { operation: 'content', parts, shape, deadlineMs: withinMs });
+    if (reply.kind === 'reply') return reply.reply;
+    // A key of another type is not one of our values.
+    if (reply.detail?.startsWith('WRONGTYPE')) return 0;
+    throw unreachable(node.address, String(parts[0]), { ...reply, deadlineMs });
   };
   const scanStep = async (address: string, cursor: string, match: string, count: number) => {
     const reply = await ask(nodeAt(address), ['SCAN', cursor, 'MATCH', match, 'COUNT', scanCountOf(count)], 'array');
@@ -42,18 +51,31 @@ export function createRedisContent(options: RedisContentOptions): StoreContent {
     }
     return { cursor: next.toString(), names: (found as readonly unknown[]).map(String) };
   };
-  /** A name that is no entry of this domain is not sent: its reply is 0, as if nothing were there. */
+  /**
+   * One command for each name, in steps that leave in one write each: single reads are sent between them. A name that is no
+   * entry of this domain is not sent: its reply is 0, as if nothing were there.
+   */
   const each = async (
     address: string,
     command: 'STRLEN' | 'UNLINK',
     names: readonly string[],
   ): Promise<readonly number[]> => {
     const node = nodeAt(address);
-    const ours = names.filter(isEntry);
-    const found = await pipelineOnNode({ node, command, names: ours, batchSize, deadlineMs });
-    if (found.kind === 'fault') throw unreachable(address, command, { ...found, deadlineMs });
-    const replies = found.replies.values();
-    return names.map((name) => (isEntry(name) ? (replies.next().value ?? 0) : 0));
+    const untilMs = node.clock.monotonicMs() + deadlineMs;
+    const replies: number[] = [];
+    while (replies.length < names.length) {
+      const room = Math.min(batchSize, node.pipelineRoom());
+      const leftMs = untilMs - node.clock.monotonicMs();
+      if (leftMs <= 0) {
+        throw unreachable(address, command, { fault: room === 0 ? 'store-saturated' : 'store-slow', deadlineMs });
+      }
+      if (room === 0) await sleep(Math.min(NO_ROOM_WAIT_MS, leftMs));
+      const sent = names
+        .slice(replies.length, replies.length + room)
+        .map(async (name) => (isEntry(name) ? Number(await ask(node, [command, name], 'integer', leftMs)) : 0));
+      replies.push(...(await Promise.all(sent)));
+    }
+    return replies;
   };
 
   return {

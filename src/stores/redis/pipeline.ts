@@ -1,16 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { SeedItem, SeedResult, StoreEvent, StoreRead } from '../../cache/store.ts';
+import type { SeedItem, SeedResult, Store, StoreEvent, StoreRead } from '../../cache/store.ts';
 import type { Clock } from '../../runtime.ts';
-import {
-  ABSENT,
-  COMMAND,
-  type CommandFault,
-  type CommandReply,
-  NOT_A_VALUE,
-  READ_FAULTS,
-  storeFaultOf,
-  wholeMs,
-} from './commands.ts';
+import { ABSENT, lateValue, NOT_A_VALUE, READ_FAULTS, readFailure, storeFaultOf, wholeMs } from './commands.ts';
 import { classifyError } from './errors.ts';
 import type { RedisNode } from './node.ts';
 import {
@@ -18,10 +8,10 @@ import {
   DirectCommand,
   type FailureCause,
   failureOf,
-  follow,
   type NodeRequest,
   type RequestKind,
   send,
+  type Topology,
 } from './send.ts';
 
 /** Many commands for one node as one request: they leave in one write, and each reply succeeds or fails alone. */
@@ -30,247 +20,139 @@ interface Pipeline extends NodeRequest {
   readonly commands: number;
 }
 
-type Reply = readonly [error: Error | null, value: unknown];
+/** A reply is an Error where its command failed. */
+type Replies = readonly unknown[];
 
-interface PipelineKind<Result> extends Pick<RequestKind<Pipeline, readonly Reply[], readonly Result[]>, 'expire'> {
+interface PipelineKind<Result> extends Pick<RequestKind<Pipeline, Replies, readonly Result[]>, 'admit' | 'expire'> {
   readonly type: 'read' | 'write';
-  readonly admit: RequestKind<Pipeline, unknown, unknown>['admit'];
-  readonly resultOf: (reply: Reply, node: RedisNode) => Result;
-  /** The result of each command when the whole pipeline failed. */
+  readonly resultOf: (reply: unknown, node: RedisNode) => Result;
+  /** The result of a command that failed, alone or with the whole pipeline. */
   readonly failed: (cause: FailureCause) => Result;
   readonly isFailure: (result: Result) => boolean;
 }
 
-/** Refused when single commands have left no room. Redirects are not followed. */
-function pipelineKind<Result>(kind: PipelineKind<Result>): RequestKind<Pipeline, readonly Reply[], readonly Result[]> {
+/** Pipelines are refused when single commands have left no room. Redirects are not followed. */
+function pipelineSender<Result>(kind: PipelineKind<Result>) {
   const { type, resultOf, failed, isFailure, expire } = kind;
-  return {
+  const pipelines: RequestKind<Pipeline, Replies, readonly Result[]> = {
     admit: (node, request) => (node.pipelineRoom() === 0 ? 'store-saturated' : kind.admit(node, request)),
     send: (redis, { parts }, { replied }) => {
-      const replies: Reply[] = [];
+      const replies: unknown[] = [];
       let missing = parts.length;
-      const take = (index: number, reply: Reply): void => {
-        replies[index] = reply;
-        missing -= 1;
-        if (missing === 0) replied(replies);
-      };
       for (const [index, [name, ...args]] of parts.entries()) {
-        const own = {
-          replied: (value: unknown) => take(index, [null, value]),
-          failed: (error: Error) => take(index, [error, undefined]),
+        const take = (reply: unknown): void => {
+          replies[index] = reply;
+          missing -= 1;
+          if (missing === 0) replied(replies);
         };
-        redis.sendCommand(new DirectCommand(name, args, own));
+        redis.sendCommand(new DirectCommand(name, args, { replied: take, failed: take }));
       }
     },
     // Every command must show that the node is down: the failure of one concerns only that command.
-    isDown: (replies) => replies.every(([error]) => error !== null && classifyError(error).kind === 'down'),
-    answer: (replies, node) => replies.map((reply) => resultOf(reply, node)),
+    isDown: (replies) => replies.every((reply) => reply instanceof Error && classifyError(reply).kind === 'down'),
+    answer: (replies, node) =>
+      replies.map((reply) =>
+        reply instanceof Error ? failed(causeOf(failureOf(node, reply))) : resultOf(reply, node),
+      ),
     fail: (cause, { parts }) => parts.map(() => failed(cause)),
     expire,
     event: ({ commands }, results, durationMs): StoreEvent => {
       return { kind: 'pipeline', type, size: commands, failed: results.filter(isFailure).length, durationMs };
     },
   };
+  return (node: RedisNode, { parts, ...limits }: Omit<Pipeline, 'commands'>): Promise<readonly Result[]> =>
+    new Promise((resolve) => send(node, pipelines, { parts, commands: parts.length, ...limits }, resolve));
 }
 
-const sendPipeline = <Result>(
-  node: RedisNode,
-  kind: RequestKind<Pipeline, readonly Reply[], readonly Result[]>,
-  parts: Pipeline['parts'],
-  limits: Pick<Pipeline, 'deadlineMs' | 'bytes'>,
-): Promise<readonly Result[]> =>
-  new Promise((resolve) => send(node, kind, { parts, commands: parts.length, ...limits }, resolve));
-
-interface ReadManyOptions {
-  readonly names: readonly string[];
-  readonly deadlineMs: number;
-  readonly batchSize: number;
-  readonly clock: Clock;
-  readonly ownerOf: (name: string) => RedisNode | undefined;
-}
-
-/** GET in pipelines, one reply per name. MOVED and ASK are misses, and MOVED refreshes the slot map. */
-export function readMany(options: ReadManyOptions): Promise<readonly StoreRead[]> {
-  const { names, ownerOf, clock, deadlineMs, batchSize } = options;
-  const startedMs = clock.monotonicMs();
-  const left = (): number => deadlineMs - (clock.monotonicMs() - startedMs);
-  return pipelinesByNode<string, StoreRead>({
-    items: names,
-    nameOf: (name) => name,
-    ownerOf,
-    unowned: READ_FAULTS['store-down'],
-    // Without room the pipeline is refused as a whole. After the deadline nothing more is sent: a name that was not
-    // sent has the same result as a name that was not answered.
-    take: (node, items) => (left() > 0 ? Math.min(batchSize, node.pipelineRoom() || batchSize) : items.length),
-    send: async (node, chunk) => {
-      const leftMs = left();
-      if (leftMs <= 0) return chunk.map(() => READ_FAULTS['store-slow']);
-      const parts = chunk.map((name) => ['get', name] as const);
-      return sendPipeline(node, READS, parts, { deadlineMs: leftMs });
-    },
-  });
-}
-
-const READS = pipelineKind<StoreRead>({
+/** MOVED and ASK are misses, and MOVED refreshes the slot map. */
+const sendReads = pipelineSender<StoreRead>({
   type: 'read',
   admit: (node) => node.admitRead(),
-  resultOf: ([error, value], node) => {
-    if (error !== null) return failureOf(node, error).kind === 'redirect' ? ABSENT : READ_FAULTS['store-down'];
-    if (Buffer.isBuffer(value)) return { kind: 'value', value };
-    if (value === null) return ABSENT;
+  resultOf: (reply, node) => {
+    if (Buffer.isBuffer(reply)) return { kind: 'value', value: reply };
+    if (reply === null) return ABSENT;
     node.protocolError(NOT_A_VALUE);
     return READ_FAULTS['store-down'];
   },
-  failed: (cause) => (cause === 'moved' ? ABSENT : READ_FAULTS[cause === 'refused' ? 'store-down' : cause]),
+  failed: readFailure,
   isFailure: ({ kind }) => kind === 'fault',
-  /** Each name keeps its own late reply; late errors are not examined. */
-  expire: (node, { parts }, sent) => {
-    void sent.then((replies) => {
-      for (const [error, value] of replies) {
-        if (error === null) node.observe({ kind: 'late', hit: Buffer.isBuffer(value) });
-      }
-    });
-    const lateValue = async (index: number): Promise<Buffer | undefined> => {
-      const value = (await sent)[index]?.[1];
-      return Buffer.isBuffer(value) ? value : undefined;
-    };
-    return parts.map((_, index) => ({ kind: 'fault', fault: 'store-slow', late: lateValue(index) }));
-  },
+  /** Each name keeps its own late reply. */
+  expire: (node, { parts }, sent) =>
+    parts.map((_, index) => {
+      const own = sent.then((replies) => replies[index]);
+      return { kind: 'fault', fault: 'store-slow', late: lateValue(node, own) };
+    }),
 });
-
-interface WriteManyOptions {
-  readonly items: readonly SeedItem[];
-  readonly batchSize: number;
-  readonly ownerOf: (name: string) => RedisNode | undefined;
-}
 
 const STORED: SeedResult = { kind: 'stored' };
 const KEPT: SeedResult = { kind: 'kept' };
-const DOWN: SeedResult = { kind: 'dropped', fault: 'store-down' };
-const REFUSED: SeedResult = { kind: 'dropped', fault: 'refused' };
+
+/** Admitted as a write of all its bytes. As a write it has no deadline and ends with its connection. */
+const sendWrites = pipelineSender<SeedResult>({
+  type: 'write',
+  admit: (node, { bytes = 0 }) => node.admitWrite(bytes),
+  resultOf: (reply) => (reply === null ? KEPT : STORED),
+  failed: writeFailure,
+  isFailure: ({ kind }) => kind === 'dropped',
+});
+
+function writeFailure(cause: FailureCause): SeedResult {
+  return { kind: 'dropped', fault: storeFaultOf(cause) };
+}
 
 /** Keeps a pipeline short on the wire: the reads behind it wait for one megabyte, not for a hundred large entries. */
 const MAX_PIPELINE_BYTES = 1024 * 1024;
 
-/** SET … NX PX in pipelines. As a write it has no deadline and ends with its connection; one result per entry. */
-export function writeManyIfAbsent({ items, batchSize, ownerOf }: WriteManyOptions): Promise<readonly SeedResult[]> {
-  return pipelinesByNode<SeedItem, SeedResult>({
-    items,
-    nameOf: ({ name }) => name,
-    ownerOf,
-    unowned: DOWN,
-    take(node, all, first) {
-      const max = Math.min(batchSize, node.pipelineRoom() || batchSize, all.length - first);
-      let size = 0;
-      for (let bytes = 0; size < max; size += 1) {
-        bytes += all[first + size]?.value.byteLength ?? 0;
-        if (bytes > MAX_PIPELINE_BYTES) break;
-      }
-      return Math.max(1, size);
-    },
-    send: (node, chunk) => {
-      const parts = chunk.map(({ name, value, ttlMs }) => ['set', name, value, 'PX', wholeMs(ttlMs), 'NX'] as const);
-      return sendPipeline(node, WRITES, parts, { bytes: chunk.reduce((sum, { value }) => sum + value.byteLength, 0) });
-    },
-  });
-}
-
-/** Admitted as a write of all its bytes, and without a deadline. */
-const WRITES = pipelineKind<SeedResult>({
-  type: 'write',
-  admit: (node, { bytes = 0 }) => node.admitWrite(bytes),
-  resultOf: ([error, value], node) => {
-    if (error === null) return value === null ? KEPT : STORED;
-    return failureOf(node, error).kind === 'down' ? DOWN : REFUSED;
-  },
-  failed: (cause) => ({ kind: 'dropped', fault: storeFaultOf(cause) }),
-  isFailure: ({ kind }) => kind === 'dropped',
-});
-
-interface NodePipelineOptions {
-  readonly node: RedisNode;
-  /** Sent once per name, with the name as its only argument. Its reply is an integer. */
-  readonly command: 'STRLEN' | 'UNLINK';
-  readonly names: readonly string[];
-  /** Names per pipeline: single reads are sent between two pipelines. */
+interface PipelineOptions extends Pick<Topology, 'ownerOf'> {
   readonly batchSize: number;
-  readonly deadlineMs: number;
+  readonly clock: Clock;
 }
 
-type Fault = Omit<CommandFault, 'sent'>;
-
-/** `replies` in the order of the names. */
-type NodePipelineReply = { readonly kind: 'replies'; readonly replies: readonly number[] } | Fault;
-
-/** The pause before a pipeline checks for room again, after single commands have taken all of it. */
-const NO_ROOM_WAIT_MS = 10;
-
-/**
- * One command for each of many names on one node, in pipelines one after another. For a name that has moved, the redirect
- * is followed once. The first command that the node refuses ends the whole call.
- */
-export async function pipelineOnNode(options: NodePipelineOptions): Promise<NodePipelineReply> {
-  const { node, command, names, batchSize, deadlineMs } = options;
-  const startedMs = node.clock.monotonicMs();
-  const left = (): number => deadlineMs - (node.clock.monotonicMs() - startedMs);
-  const replies: number[] = [];
-  while (replies.length < names.length) {
-    const room = Math.min(batchSize, node.pipelineRoom());
-    const leftMs = left();
-    if (leftMs <= 0) return { kind: 'fault', fault: room === 0 ? 'store-saturated' : 'store-slow' };
-    if (room === 0) {
-      await sleep(Math.min(NO_ROOM_WAIT_MS, leftMs));
-      continue;
-    }
-    const chunk = names.slice(replies.length, replies.length + room);
-    const parts = chunk.map((name) => [command, name] as const);
-    const results = await sendPipeline(node, INTEGERS[command], parts, { deadlineMs: leftMs });
-    for (const [index, result] of results.entries()) {
-      if ('kind' in result) return result;
-      const [error, reply] = result;
-      const value = error === null ? Number(reply) : await afterError(options, chunk[index] ?? '', error, left());
-      if (typeof value !== 'number') return value;
-      replies.push(value);
-    }
-  }
-  return { kind: 'replies', replies };
-}
-
-/** Admitted as reads, UNLINK too: the caller waits for room first, and follows the redirect of each name separately. */
-const integers = (type: 'read' | 'write') =>
-  pipelineKind<Reply | Fault>({
-    type,
-    admit: (node) => node.admitRead(),
-    resultOf: (reply) => reply,
-    failed: (cause) => ({ kind: 'fault', fault: storeFaultOf(cause) }),
-    isFailure: (result) => 'kind' in result || result[0] !== null,
-  });
-
-const INTEGERS = { STRLEN: integers('read'), UNLINK: integers('write') };
-
-/** The reply for a name whose command failed in the pipeline: from the node that has the name now, or the fault. */
-async function afterError(
-  { node, command }: NodePipelineOptions,
-  name: string,
-  error: Error,
-  leftMs: number,
-): Promise<number | Fault> {
-  const failure = failureOf(node, error);
-  // A key of another type is not one of our values.
-  if (failure.kind === 'refused' && error.message.startsWith('WRONGTYPE')) return 0;
-  if (failure.kind === 'redirect') {
-    const request = {
-      operation: 'content',
-      shape: 'integer',
-      parts: [command, name],
-      deadlineMs: Math.max(1, leftMs),
-    } as const;
-    const reply = await new Promise<CommandReply | undefined>((resolve) => {
-      if (!follow(node, failure, COMMAND, request, resolve)) resolve(undefined);
-    });
-    if (reply !== undefined) return reply.kind === 'reply' ? Number(reply.reply) : reply;
-  }
-  return { kind: 'fault', fault: storeFaultOf(causeOf(failure)), detail: error.message };
+/** GET, and SET … NX PX, of many names in pipelines: one result for each name. */
+export function pipelineCommands({ ownerOf, batchSize, clock }: PipelineOptions): Pick<Store, 'readMany' | 'seedMany'> {
+  const roomOf = (node: RedisNode): number => Math.min(batchSize, node.pipelineRoom() || batchSize);
+  return {
+    readMany: (names, deadlineMs) => {
+      const untilMs = clock.monotonicMs() + deadlineMs;
+      return pipelinesByNode<string, StoreRead>({
+        items: names,
+        nameOf: (name) => name,
+        ownerOf,
+        unowned: READ_FAULTS['store-down'],
+        // Without room the pipeline is refused as a whole. After the deadline nothing more is sent: a name that was not
+        // sent has the same result as a name that was not answered.
+        take: (node, items) => (clock.monotonicMs() < untilMs ? roomOf(node) : items.length),
+        send: async (node, chunk) => {
+          const leftMs = untilMs - clock.monotonicMs();
+          if (leftMs <= 0) return chunk.map(() => READ_FAULTS['store-slow']);
+          return sendReads(node, { parts: chunk.map((name) => ['get', name]), deadlineMs: leftMs });
+        },
+      });
+    },
+    seedMany: (items) =>
+      pipelinesByNode<SeedItem, SeedResult>({
+        items,
+        nameOf: ({ name }) => name,
+        ownerOf,
+        unowned: writeFailure('store-down'),
+        take(node, all, first) {
+          const max = Math.min(roomOf(node), all.length - first);
+          let size = 0;
+          for (let bytes = 0; size < max; size += 1) {
+            bytes += all[first + size]?.value.byteLength ?? 0;
+            if (bytes > MAX_PIPELINE_BYTES) break;
+          }
+          return size;
+        },
+        send: (node, chunk) => {
+          const parts = chunk.map(
+            ({ name, value, ttlMs }) => ['set', name, value, 'PX', wholeMs(ttlMs), 'NX'] as const,
+          );
+          const bytes = chunk.reduce((sum, { value }) => sum + value.byteLength, 0);
+          return sendWrites(node, { parts, bytes });
+        },
+      }),
+  };
 }
 
 interface PipelinesByNodeOptions<Item, Result> {
@@ -279,7 +161,7 @@ interface PipelinesByNodeOptions<Item, Result> {
   readonly ownerOf: (name: string) => RedisNode | undefined;
   /** The result of items whose name has no owner. */
   readonly unowned: Result;
-  /** The number of items, from `first` on, that go into the next pipeline: at least one. */
+  /** The number of items, from `first` on, that go into the next pipeline; one goes in any case. */
   readonly take: (node: RedisNode, items: readonly Item[], first: number) => number;
   /** Results in the order of `chunk`. Never rejects. */
   readonly send: (node: RedisNode, chunk: readonly Item[]) => Promise<readonly Result[]>;

@@ -1,6 +1,6 @@
 import type { ProbedNode, ProbeReply, StoreProbe } from '../../operations/doctor/doctor.ts';
 import type { Figure } from '../../operations/doctor/facts.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, settledWithin } from '../../runtime.ts';
 import { formatAddress, parseAddress } from '../../schema/units.ts';
 import type { RedisSettings } from './connection.ts';
 import { createEndpoints } from './endpoints.ts';
@@ -164,38 +164,30 @@ function knownIn(part: Figure<unknown> | undefined): unknown {
 }
 
 /** The first list. The next node is asked when one has failed or is silent for `NEXT_AFTER_MS`: it may be stopped. */
-function firstKnown<T>(
+async function firstKnown<T>(
   sources: readonly string[],
   listFrom: (source: string) => Promise<Figure<T>>,
 ): Promise<Figure<T>> {
-  const { promise, resolve } = Promise.withResolvers<Figure<T>>();
-  const rest = [...sources];
-  let pending = 0;
-  let timer: NodeJS.Timeout | undefined;
+  const { promise: known, resolve } = Promise.withResolvers<Figure<T>>();
+  let isOver = false;
   let problem = 'no node is configured';
-  const settle = (part: Figure<T>): void => {
-    clearTimeout(timer);
-    clearTimeout(end);
-    rest.length = 0;
-    resolve(part);
+  const ask = async (source: string): Promise<void> => {
+    const list = await listFrom(source);
+    if ('known' in list) resolve(list);
+    else problem = `${source}: ${list.skipped}`;
   };
-  const end = setTimeout(() => settle({ skipped: `no node told the others within ${ASK_MS} ms` }), ASK_MS);
-  const next = (): void => {
-    clearTimeout(timer);
-    const source = rest.shift();
-    if (source === undefined) {
-      if (pending === 0) settle({ skipped: problem });
-      return;
+  const askAll = async (): Promise<Figure<T>> => {
+    const asked: Promise<void>[] = [];
+    for (const source of sources) {
+      if (isOver) break;
+      const own = ask(source);
+      asked.push(own);
+      await settledWithin(own, NEXT_AFTER_MS);
     }
-    pending += 1;
-    timer = setTimeout(next, NEXT_AFTER_MS);
-    void listFrom(source).then((part) => {
-      pending -= 1;
-      if ('known' in part) return settle(part);
-      problem = `${source}: ${part.skipped}`;
-      next();
-    });
+    await Promise.all(asked);
+    return { skipped: problem };
   };
-  next();
-  return promise;
+  const first = await settledWithin(Promise.race([known, askAll()]), ASK_MS);
+  isOver = true;
+  return first?.value ?? { skipped: `no node told the others within ${ASK_MS} ms` };
 }

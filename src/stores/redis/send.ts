@@ -239,7 +239,7 @@ class SentRequest<Req extends NodeRequest, Reply, Result> implements Replies<Rep
 }
 
 /** Sends the request to the node that a redirect names. False when this store does not know that node. */
-export function follow<Req extends NodeRequest, Reply, Result>(
+function follow<Req extends NodeRequest, Reply, Result>(
   node: RedisNode,
   { to, ask }: Extract<CommandFailure, { readonly kind: 'redirect' }>,
   kind: RequestKind<Req, Reply, Result>,

@@ -12,7 +12,7 @@ import { createRedisContent } from './content.ts';
 import { createRedisControl } from './control.ts';
 import { createRedisCounters } from './counters.ts';
 import { createEpochs, createProcessCount } from './membership.ts';
-import { readMany, writeManyIfAbsent } from './pipeline.ts';
+import { pipelineCommands } from './pipeline.ts';
 import { createSender } from './send.ts';
 import { connectSingle } from './single.ts';
 
@@ -56,8 +56,7 @@ export function createRedisStore(options: RedisStoreOptions): RedisStore {
       const found = await readOnce(entries, name, deadlineMs);
       return found.kind === 'fault' ? undefined : found.kind === 'value';
     },
-    readMany: (names, readDeadlineMs) => readMany({ names, deadlineMs: readDeadlineMs, batchSize, clock, ownerOf }),
-    seedMany: (items) => writeManyIfAbsent({ items, batchSize, ownerOf }),
+    ...pipelineCommands({ ownerOf, batchSize, clock }),
     leases: createRedisLeases({ send, deadlineMs, random, closed: () => closed }),
     control: createRedisControl({ send }),
     changes: createRedisChanges({ send }),

@@ -14,7 +14,7 @@ import { until } from '../../until.ts';
 export const LONG_MS = 600_000;
 
 /** The part of a store's settings that every kind has. */
-type StoreConnection = Omit<ClusterSettings, 'kind' | 'shared' | 'nodes' | 'natMap'>;
+type StoreConnection = Omit<ClusterSettings, 'kind' | 'nodes' | 'natMap'>;
 
 /** The defaults of the configuration, but no connection ends because its server is silent: on a slow machine it may be. */
 export const CONNECTION: StoreConnection = {
@@ -25,6 +25,7 @@ export const CONNECTION: StoreConnection = {
   batchSize: 128,
   refreshMs: 15_000,
   dedicated: false,
+  shared: false,
 };
 
 /** The socket timeout of the configuration, for stores that leave a silent server. */
