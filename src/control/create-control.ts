@@ -1,5 +1,5 @@
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import { pause, type Runtime } from '../runtime.ts';
+import { pause, type Runtime, repeat } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
 import type { Changed, Control, ControlChange, ControlEvent, ReportPlace } from './control.ts';
 import type { ControlStore } from './control-store.ts';
@@ -53,8 +53,6 @@ export function createControl(options: ControlOptions): PollingControl {
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
   const rules = createEntryRules(locate);
   let restoredAtMs = Number.NEGATIVE_INFINITY;
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
 
   const watchers: (() => void)[] = [];
   const compile = (): void => rules.compile(follower.known(), lease.live());
@@ -108,14 +106,10 @@ export function createControl(options: ControlOptions): PollingControl {
     if (isCorrupt) restoredAtMs = clock.monotonicMs();
     if (isCorrupt || view.isBehind) observe({ kind: 'control-restored', domain, revision: next.revision });
   };
-  const pollForever = (): void => {
-    void enqueue(poll).then(() => {
-      if (closed) return;
-      const waitMs = follower.hasSynced() ? intervalMs : Math.min(UNSYNCED_INTERVAL_MS, intervalMs);
-      timer = setTimeout(pollForever, waitMs * (0.9 + 0.2 * random())).unref();
-    });
-  };
-  pollForever();
+  const endPolls = repeat(
+    () => enqueue(poll),
+    () => (follower.hasSynced() ? intervalMs : Math.min(UNSYNCED_INTERVAL_MS, intervalMs)) * (0.9 + 0.2 * random()),
+  );
 
   return {
     rules,
@@ -159,10 +153,8 @@ export function createControl(options: ControlOptions): PollingControl {
       return new Map(read.filter((one) => one !== undefined));
     },
     close: async () => {
-      closed = true;
-      clearTimeout(timer);
+      endPolls();
       await queue;
-      clearTimeout(timer);
       lease.close();
     },
   };

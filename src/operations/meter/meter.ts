@@ -5,7 +5,7 @@ import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
 import type { GuardEvent } from '../../resilience/guard.ts';
 import { REASONS } from '../../resilience/search-error.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, repeat } from '../../runtime.ts';
 import type { SearchEvent } from '../../search/events.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 import {
@@ -215,18 +215,11 @@ export function createFleetReadings(options: {
 }) {
   const { control, meter, processId, intervalMs = 400 } = options;
   const own = (): MeterReading => meter.read(control.overlay()?.cohorts);
-  let timer: NodeJS.Timeout;
-  let closed = false;
-
   /** Reports are only read while a drill runs. */
   const report = async (): Promise<void> => {
     if (control.overlay() !== undefined) await control.report(`${REPORT_PREFIX}${processId}`, own());
-    schedule();
   };
-  const schedule = (): void => {
-    if (!closed) timer = setTimeout(() => void report(), intervalMs).unref();
-  };
-  schedule();
+  const endReports = repeat(report, () => intervalMs, intervalMs);
 
   return {
     /** The reading of this process. */
@@ -243,10 +236,7 @@ export function createFleetReadings(options: {
       readings.set(processId, own());
       return readings;
     },
-    close: () => {
-      closed = true;
-      clearTimeout(timer);
-    },
+    close: endReports,
   };
 }
 
