@@ -173,22 +173,18 @@ export function meterEvents(meters: ReadonlyMap<string, Meter>) {
   };
 }
 
-interface RecentOptions {
-  readonly meter: Pick<Meter, 'read'>;
-  readonly intervalMs?: number;
-  /** Number of readings kept, and so the maximum number of intervals that the figures cover. */
-  readonly kept?: number;
-}
-
 const SELF = 'self';
+const RECENT_INTERVAL_MS = 5000;
+/** Readings that are kept, and so the maximum number of intervals that the figures cover. */
+const KEPT_READINGS = 12;
 
 /** The figures of this process over about the last minute, as dry runs use them. */
-export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOptions) {
+export function createRecent({ meter }: { readonly meter: Pick<Meter, 'read'> }) {
   const readings: MeterReading[] = [meter.read()];
   const timer = setInterval(() => {
     readings.push(meter.read());
-    if (readings.length > kept) readings.shift();
-  }, intervalMs).unref();
+    if (readings.length > KEPT_READINGS) readings.shift();
+  }, RECENT_INTERVAL_MS).unref();
   return {
     /** Undefined until some time has passed since the first reading. */
     figures: (): Figures | undefined => {

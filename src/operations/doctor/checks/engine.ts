@@ -130,7 +130,7 @@ function latency({ now }: EngineView, { after }: Window): Judgement {
 
 /** `29.0.2 d8f3e1a@…`, or without a number in a build of its own. */
 const MANTICORE = /^[\d.]+ [0-9a-f]+@\d+/;
-const TESTED = { sphinx: /^2\.2\.11\b/, manticore: /^(?:29\.|0\.0\.0 2f9c226b6@)/ };
+const SPHINX = /^2\.2\.11\b/;
 
 export const ENGINE_CHECKS: readonly CheckRule[] = [
   {
@@ -243,7 +243,7 @@ export const ENGINE_CHECKS: readonly CheckRule[] = [
     look: each(searchServersOf, ({ now }) => {
       const version = known(now.version);
       if (version === undefined) return skip(whyMissing(now.version));
-      const actual = MANTICORE.test(version) ? 'manticore' : TESTED.sphinx.test(version) ? 'sphinx' : now.kind;
+      const actual = MANTICORE.test(version) ? 'manticore' : SPHINX.test(version) ? 'sphinx' : now.kind;
       return finding(actual !== now.kind, () => ({
         evidence: `engine.kind is ${now.kind}, and the server says that its version is “${version}”.`,
         figures: { configured: now.kind, version },

@@ -16,6 +16,7 @@ import {
   portPartOf,
   raiseOrHold,
   skip,
+  stateAbove,
   whyMissing,
 } from '../window.ts';
 import { ms } from './network.ts';
@@ -248,10 +249,10 @@ export const CLIENT_CHECKS: readonly CheckRule[] = [
       const table = tableOf(view);
       if (table === undefined) return skip('neither INFO nor CONFIG tells maxclients');
       const { used, limit } = table;
-      if (used < NEAR_LIMIT.clears * limit) return 'fine';
-      return finding(raiseOrHold(used >= NEAR_LIMIT.raises * limit), () => ({
-        evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(used / limit)}).`,
-        figures: { connected: used, maxclients: limit, share: used / limit },
+      const share = used / limit;
+      return finding(stateAbove(share, NEAR_LIMIT), () => ({
+        evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(share)}).`,
+        figures: { connected: used, maxclients: limit, share },
         advice: moreClients(view, limit),
       }));
     }),

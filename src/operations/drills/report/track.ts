@@ -3,6 +3,7 @@ import { countText, durationText } from '../../../report/format.ts';
 import {
   condense,
   curve,
+  medianOf,
   merged,
   type Point,
   type PointRun,
@@ -81,7 +82,7 @@ function byTime<T extends { readonly atMs: number }>(some: readonly T[]): readon
 
 function usualDistanceMs(samples: readonly Sample[]): number {
   const distances = samples.slice(1).map((sample, i) => sample.atMs - (samples[i]?.atMs ?? sample.atMs));
-  return distances.toSorted((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;
+  return medianOf(distances) ?? 0;
 }
 
 /** The samples of one phase, or of one stage when the phase has stages. */
