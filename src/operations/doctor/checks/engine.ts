@@ -40,15 +40,9 @@ function maxedOut(view: EngineView, window: Window): Judgement {
 const POOLS = { raises: 0.8, clears: 0.7 };
 
 /** One search server with the indexes of it that domains use. */
-interface SharedEngine {
-  /** `engine 127.0.0.1:9306`. */
-  readonly subject: string;
-  readonly views: readonly EngineView[];
-  /** Permits by domain: each endpoint of a domain gets an equal share of the domain's. */
-  readonly permits: ReadonlyMap<string, number>;
-}
+type SharedEngine = ReturnType<typeof sharedEnginesOf>[number];
 
-function sharedEnginesOf(window: Window): readonly SharedEngine[] {
+function sharedEnginesOf(window: Window) {
   const servers = Map.groupBy(searchServersOf(window), ({ now }) => now.endpoint);
   const endpointsOf = (domain: string): number =>
     [...servers.values()].filter((views) => views.some(({ now }) => now.domains.includes(domain))).length;
@@ -56,6 +50,7 @@ function sharedEnginesOf(window: Window): readonly SharedEngine[] {
     const shares = views.flatMap(({ now: { domains, settings } }) =>
       domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
     );
+    // Permits by domain: each endpoint of a domain gets an equal share of the domain's.
     return { subject: `engine ${endpoint}`, views, permits: new Map(shares) };
   });
 }

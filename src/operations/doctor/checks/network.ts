@@ -26,21 +26,10 @@ const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 :
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 
 /** A discipline or a class with a rate in a window. */
-interface Limited {
-  readonly subject: string;
-  readonly qdisc: QdiscFacts;
-  readonly rateBits: number;
-  /** It was there at the beginning of the window too. The counters below are 0 without that. */
-  readonly isPaired: boolean;
-  readonly drops: number;
-  readonly overlimits: number;
-  readonly bitsPerSecond: number;
-  /** The rate that it has whatever its neighbours send: a class of htb borrows the rest of its ceiling from them. */
-  readonly ownBits: number;
-}
+type Limited = ReturnType<typeof limitedAt>[number];
 
-function limitedAt({ now, before, seconds }: HostView): readonly Limited[] {
-  return (known(now.qdiscs) ?? []).flatMap((qdisc): readonly Limited[] => {
+function limitedAt({ now, before, seconds }: HostView) {
+  return (known(now.qdiscs) ?? []).flatMap((qdisc) => {
     const { device, handle, parent, kind, rateBits, guaranteedBits } = qdisc;
     if (rateBits === undefined) return [];
     const then = known(before?.qdiscs)?.find(
@@ -54,10 +43,12 @@ function limitedAt({ now, before, seconds }: HostView): readonly Limited[] {
         subject: `${name} on ${device} of ${now.name}`,
         qdisc,
         rateBits,
+        /** It was there at the beginning of the window too. The counters below are 0 without that. */
         isPaired: sent !== undefined && seconds > 0,
         drops: grown(({ dropped }) => dropped) ?? 0,
         overlimits: grown((one) => one.overlimits) ?? 0,
         bitsPerSecond: seconds > 0 ? (8 * (sent ?? 0)) / seconds : 0,
+        /** The rate that it has whatever its neighbours send: a class of htb borrows the rest of its ceiling from them. */
         ownBits: guaranteedBits ?? rateBits,
       },
     ];
