@@ -57,6 +57,26 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/**
+ * Does the work, which must not reject, again and again: `waitMs()` after its end, so that slow work has no second one beside it.
+ * @param firstMs time before the first one, which begins at once without it
+ * @returns ends it; work that has begun goes on
+ */
+export function repeat(work: () => Promise<unknown>, waitMs: () => number, firstMs?: number): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let ended = false;
+  const wait = (ms: number): void => {
+    if (!ended) timer = setTimeout(run, ms).unref();
+  };
+  const run = (): void => void work().then(() => wait(waitMs()));
+  if (firstMs === undefined) run();
+  else wait(firstMs);
+  return () => {
+    ended = true;
+    clearTimeout(timer);
+  };
+}
+
 /** Resolves when `holds` returns true, asked every 10 ms, or after `timeoutMs`. */
 export async function waitFor(holds: () => boolean, timeoutMs: number, clock: Clock): Promise<void> {
   const untilMs = clock.monotonicMs() + timeoutMs;

@@ -61,21 +61,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   reconnects: {
     title: 'a client that connects for each command, 80 times a second',
-    expects: ['store-connection-churn', 'pattern-reconnects'],
+    expects: ['store-connection-churn'],
     at: ({ goods }) => goods[1].address,
     begin: async ({ goods }) => repeated(12, () => goods[1].command('PING')),
   },
   'many-connections': {
     title: 'one client with 1,100 connections',
     expects: ['store-one-client-many'],
-    allows: ['store-connection-churn', 'pattern-reconnects'],
+    allows: ['store-connection-churn'],
     at: atJobs,
     begin: async ({ jobs }) => held(jobs, 1100),
   },
   'full-table': {
     title: 'a full table of clients (maxclients)',
     expects: ['store-rejected-connections', 'store-clients-near-limit'],
-    allows: ['store-connection-churn', 'pattern-reconnects'],
+    allows: ['store-connection-churn'],
     at: ({ goods }) => goods[0].address,
     begin: async ({ goods: [node] }) => {
       const restore = await configured(node, 'maxclients', String((await connectedClients(node)) + 5));
@@ -226,9 +226,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
   limiter: {
     title: 'tc: a token bucket of 50 Mbit/s with a burst of 2 KB on the way to a store',
-    expects: ['network-limiter', 'pattern-limiter'],
+    expects: ['network-limiter'],
     allows: RATE_LIMITED,
-    at: ({ wire, cars }, check) => (check === 'network-limiter' ? wire.outside : cars.address),
+    at: ({ wire }) => wire.outside,
     begin: async ({ wire, cars }) => {
       await wire.shape('requests', ['tbf', 'rate', '50mbit', 'burst', '2kb', 'latency', '40ms']);
       // Bursts of several clients: one connection alone fills no queue.

@@ -1,3 +1,4 @@
+import { addAbortListener } from 'node:events';
 import type { Check } from '../operations/doctor/check.ts';
 import { CHECK_IDS, CHECK_WORDS, CHECKS, checksNamed } from '../operations/doctor/checks/checks.ts';
 import { createHostReader } from '../operations/doctor/collect/host.ts';
@@ -178,13 +179,8 @@ async function watch(looker: Looker, { signal, stdout }: CommandContext, output:
 async function orStopped<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
   const { promise: stopped, reject } = Promise.withResolvers<never>();
-  const stop = (): void => reject(signal.reason);
-  signal.addEventListener('abort', stop, { once: true });
-  try {
-    return await Promise.race([result, stopped]);
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  using _listener = addAbortListener(signal, () => reject(signal.reason));
+  return await Promise.race([result, stopped]);
 }
 
 async function enable(

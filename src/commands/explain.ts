@@ -54,11 +54,7 @@ function explanationText(found: Explanation): string {
       : [['last miss', `${lastMiss.reason}, ${durationText(lastMiss.secondsAgo * 1000)} ago`]]),
   ];
   const tiers = found.tiers.map((tier) => [tier.tier, tier.state, tierText(tier)]);
-  return `${factLines(facts)}\n${indented(columns(tiers))}`;
-}
-
-function factLines(facts: readonly (readonly string[])[]): string {
-  return facts.map(([name = '', text]) => `${name.padEnd(10)}  ${text}`).join('\n');
+  return `${columns(facts)}\n${indented(columns(tiers))}`;
 }
 
 function tierText(tier: TierExplanation): string {
@@ -135,7 +131,7 @@ export function traceText({ domain, key, canonical, outcome, durationMs, spans, 
     saidBy(span),
   ]);
   const head = ['stage', 'begin', 'took', '', ''];
-  return `${factLines(facts)}\n\n${indented(columns(rows, head))}`;
+  return `${columns(facts)}\n\n${indented(columns(rows, head))}`;
 }
 
 /** A bar from the begin to the end of a stage; every stage shows at least one mark. */

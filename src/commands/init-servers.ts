@@ -1,6 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { describeIndex, type IndexDescription } from '../engines/sphinx/describe.ts';
 import type { StoreProbe } from '../operations/doctor/doctor.ts';
+import { infoFields } from '../operations/shadow/server-figures.ts';
 import { countText, plural } from '../report/format.ts';
 import { formatHostPort, parseAddress, parseHostPort } from '../schema/units.ts';
 import { openStoreProbes } from '../stores/store-probes.ts';
@@ -167,8 +168,7 @@ async function infoOf(probe: StoreProbe, node: string): Promise<Fields> {
       : '';
     throw storeError(`${node}: ${reply.detail}${advice}`);
   }
-  const lines = String(reply.reply).matchAll(/^(\w+):(.*?)\r?$/gm);
-  return Object.fromEntries(Array.from(lines, ([, name = '', value = '']) => [name, value]));
+  return infoFields(String(reply.reply));
 }
 
 function storeError(detail: string): Error {

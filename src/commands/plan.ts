@@ -19,8 +19,8 @@ import {
   perSecondText,
   timesText,
 } from '../report/format.ts';
-import { formatDuration, formatSize, parseDuration, parseSize } from '../schema/units.ts';
-import { numberOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
+import { formatSize, parseSize } from '../schema/units.ts';
+import { durationOf, type Option, type ParsedArguments, UsageError } from './arguments.ts';
 import { type Command, type CommandContext, domainNamed, NotPassed } from './command.ts';
 import { createCommandOutput } from './operator-command.ts';
 import { columns, indented } from './terminal.ts';
@@ -82,10 +82,9 @@ function inputsOf(
 function givenInputs(args: ParsedArguments): Inputs {
   const faults: string[] = [];
   const found = INPUT_NAMES.flatMap((name): readonly (readonly [InputName, Input])[] => {
-    const text = args.text(INPUTS[name].option);
-    if (text === undefined) return [];
     try {
-      return [[name, { value: inputValue(name, text), from: 'given', source: `--${INPUTS[name].option}` }]];
+      const value = inputValue(args, name);
+      return value === undefined ? [] : [[name, { value, from: 'given', source: `--${INPUTS[name].option}` }]];
     } catch (error) {
       if (!(error instanceof UsageError)) throw error;
       faults.push(error.message);
@@ -99,16 +98,16 @@ function givenInputs(args: ParsedArguments): Inputs {
   return Object.fromEntries(found);
 }
 
-function inputValue(name: InputName, text: string): number {
+/** @throws UsageError that names the option and the range. */
+function inputValue(args: ParsedArguments, name: InputName): number | undefined {
   const { option, unit, least, most, whole } = INPUTS[name];
-  if (unit !== 'bytes' && unit !== 'bytes-per-second' && unit !== 'ms') {
-    return numberOf(`--${option}`, text, { least, most, whole });
-  }
-  const value = unit === 'ms' ? parseDuration(text) : parseSize(text);
-  if (value !== undefined && value >= least && value <= most) return value;
-  const [what, format] =
-    unit === 'ms' ? ['a duration such as 20ms or 5m', formatDuration] : ['a size such as 8KiB', formatSize];
-  throw new UsageError(`--${option} takes ${what}, from ${format(least)} to ${format(most)}, not "${text}"`);
+  if (unit === 'ms') return durationOf(args, option, { least, most, example: '20ms or 5m' });
+  if (unit !== 'bytes' && unit !== 'bytes-per-second') return args.number(option, { least, most, whole });
+  const text = args.text(option);
+  const value = text === undefined ? undefined : parseSize(text);
+  if (text === undefined || (value !== undefined && value >= least && value <= most)) return value;
+  const range = `from ${formatSize(least)} to ${formatSize(most)}`;
+  throw new UsageError(`--${option} takes a size such as 8KiB, ${range}, not "${text}"`);
 }
 
 type Unit = SheetFigure['unit'] | InputUnit;

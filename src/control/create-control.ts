@@ -1,5 +1,5 @@
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import { pause, type Runtime } from '../runtime.ts';
+import { pause, type Runtime, repeat } from '../runtime.ts';
 import { noteLongestLife, prune, shouldNoteLongestLife, withInitialGeneration } from './changes.ts';
 import type { Changed, Control, ControlChange, ControlEvent, ReportPlace } from './control.ts';
 import type { ControlStore } from './control-store.ts';
@@ -45,8 +45,6 @@ export function createControl(options: ControlOptions): Control & Record<'hasSyn
   const stamp = (): string => [random(), random()].map((part) => Math.floor(part * 2 ** 40).toString(36)).join('');
   const rules = createEntryRules(locate);
   let restoredAtMs = Number.NEGATIVE_INFINITY;
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
 
   const watchers: (() => void)[] = [];
   const compile = (): void => rules.compile(follower.known(), lease.live());
@@ -100,14 +98,10 @@ export function createControl(options: ControlOptions): Control & Record<'hasSyn
     if (isCorrupt) restoredAtMs = clock.monotonicMs();
     if (isCorrupt || view.isBehind) observe({ kind: 'control-restored', domain, revision: next.revision });
   };
-  const pollForever = (): void => {
-    void enqueue(poll).then(() => {
-      if (closed) return;
-      const waitMs = follower.hasSynced() ? intervalMs : Math.min(UNSYNCED_INTERVAL_MS, intervalMs);
-      timer = setTimeout(pollForever, waitMs * (0.9 + 0.2 * random())).unref();
-    });
-  };
-  pollForever();
+  const endPolls = repeat(
+    () => enqueue(poll),
+    () => (follower.hasSynced() ? intervalMs : Math.min(UNSYNCED_INTERVAL_MS, intervalMs)) * (0.9 + 0.2 * random()),
+  );
 
   return {
     rules,
@@ -153,10 +147,8 @@ export function createControl(options: ControlOptions): Control & Record<'hasSyn
       return new Map(read.filter((one) => one !== undefined));
     },
     close: async () => {
-      closed = true;
-      clearTimeout(timer);
+      endPolls();
       await queue;
-      clearTimeout(timer);
       lease.close();
     },
   };

@@ -1,5 +1,5 @@
 import type { Store } from '../cache/store.ts';
-import type { Clock } from '../runtime.ts';
+import { type Clock, repeat } from '../runtime.ts';
 
 export type Membership = ReturnType<typeof createMembership>;
 
@@ -34,7 +34,6 @@ export function createMembership(options: MembershipOptions) {
   let count = { live: 1, rank: 0 };
   let counted = store === undefined;
   let fewerSinceMs: number | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   /**
@@ -65,15 +64,14 @@ export function createMembership(options: MembershipOptions) {
   };
 
   let beating = Promise.resolve();
-  const next = (target: Pick<Store, 'beat'>): void => {
-    beating = beat(target).then(() => {
-      // Until the first count the store may still be connecting, and this process assumes that it is alone.
-      const waitMs = counted ? INTERVAL_MS : UNCOUNTED_INTERVAL_MS;
-      // Spread by ±20 %, so that the processes of a fleet do not beat in step. One heartbeat at a time, however slow.
-      if (!closed) timer = setTimeout(() => next(target), waitMs * (0.8 + 0.4 * random())).unref();
-    });
+  const next = (target: Pick<Store, 'beat'>): Promise<void> => {
+    beating = beat(target);
+    return beating;
   };
-  if (store !== undefined) next(store);
+  // Until the first count the store may still be connecting, and this process assumes that it is alone. Spread by ±20 %, so that
+  // the processes of a fleet do not beat in step.
+  const waitMs = (): number => (counted ? INTERVAL_MS : UNCOUNTED_INTERVAL_MS) * (0.8 + 0.4 * random());
+  const endBeats = store && repeat(() => next(store), waitMs);
 
   return {
     /** Live processes, at least 1. The last known count while the store is away. */
@@ -91,7 +89,7 @@ export function createMembership(options: MembershipOptions) {
     close: async (): Promise<void> => {
       if (closed) return;
       closed = true;
-      clearTimeout(timer);
+      endBeats?.();
       // A heartbeat under way could otherwise arrive after `leave` and count this process for another `TTL_MS`.
       await beating;
       await store?.leave(id, DEADLINE_MS);

@@ -23,7 +23,7 @@ interface Level<Source> {
   readonly value: (source: Source) => number | Readonly<Record<string, number>> | undefined;
 }
 
-interface Labelled<Source> {
+export interface Labelled<Source> {
   readonly labels: Readonly<Record<string, string>>;
   readonly source: Source;
 }

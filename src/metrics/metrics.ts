@@ -11,6 +11,7 @@ import {
   DOMAIN_LEVELS,
   FEED_LEVELS,
   LANE_LEVELS,
+  type Labelled,
   type LaneFigures,
   type Levels,
   registerLevels,
@@ -61,33 +62,24 @@ export function createMetrics(options: MetricsOptions) {
   let madeInMs = 0;
 
   const refreshes: (() => void)[] = [];
-  /** Read once at the begin of each scrape, for all levels of the source. */
-  const perScrape = <Figures>(read: () => Figures): (() => Figures) => {
-    let figures: Figures;
+  /** The sources are read once at the begin of each scrape, for all of their levels. */
+  const register = <Source>(levels: Levels<Source>, read: () => readonly Labelled<Source>[]): void => {
+    let sources: readonly Labelled<Source>[] = [];
     refreshes.push(() => {
-      figures = read();
+      sources = read();
     });
-    return () => figures;
+    registerLevels(registries, levels, () => sources);
   };
-  const status = perScrape(options.status);
-  const admission = perScrape(options.admission);
-  const lane = perScrape(options.lane);
-  const control = perScrape(options.control);
-  const changes = perScrape(options.changes);
   const single = <Source>(source: Source) => [{ labels: {}, source }];
-  registerLevels(registries, DOMAIN_LEVELS, () =>
-    status().map((source) => ({ labels: { domain: source.domain }, source })),
+  register(DOMAIN_LEVELS, () => options.status().map((source) => ({ labels: { domain: source.domain }, source })));
+  register(CONTROL_LEVELS, () =>
+    options.control().map(({ domain, control }) => ({ labels: { domain }, source: control })),
   );
-  registerLevels(registries, CONTROL_LEVELS, () =>
-    control().map(({ domain, control: source }) => ({ labels: { domain }, source })),
-  );
-  registerLevels(registries, FEED_LEVELS, () =>
-    changes().map(({ domain, feed: source }) => ({ labels: { domain }, source })),
-  );
-  registerLevels(registries, ADMISSION_LEVELS, () => single(admission()));
-  registerLevels(registries, LANE_LEVELS, () => single(lane()));
-  registerLevels(registries, LOG_LEVELS, () => single(options.droppedLines()));
-  registerLevels(registries, SCRAPE_LEVELS, () => single(madeInMs));
+  register(FEED_LEVELS, () => options.changes().map(({ domain, feed }) => ({ labels: { domain }, source: feed })));
+  register(ADMISSION_LEVELS, () => single(options.admission()));
+  register(LANE_LEVELS, () => single(options.lane()));
+  register(LOG_LEVELS, () => single(options.droppedLines()));
+  register(SCRAPE_LEVELS, () => single(madeInMs));
   const closeProcess = createProcessMetrics(registries, { version, clock });
 
   const makePage = async (format: PageFormat) => {

@@ -7,7 +7,7 @@ import { type Control, summaryOf } from '../control/control.ts';
 import { OperationError } from '../control/operation-error.ts';
 import type { Popularity } from '../popularity/popularity.ts';
 import { type CounterStore, createSharedPopularity, type PopularityEvent } from '../popularity/shared.ts';
-import type { Runtime } from '../runtime.ts';
+import { type Runtime, repeat } from '../runtime.ts';
 import type { Engine } from '../search/engine.ts';
 import type { DomainStatus } from '../search/status.ts';
 import type { Audit } from './audit/audit.ts';
@@ -192,8 +192,7 @@ function createDomainOperations<Prepared>(
     observe: observeFlush,
   });
   stack.defer(sweeper.close);
-  const sweeping = setInterval(sweeper.documentChanged, SWEEP_INTERVAL_MS).unref();
-  stack.defer(() => clearInterval(sweeping));
+  stack.defer(repeat(sweeper.sweep, () => SWEEP_INTERVAL_MS, SWEEP_INTERVAL_MS));
   const operations: DomainOperations = {
     control,
     changes: domain.changes,

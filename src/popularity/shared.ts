@@ -1,3 +1,4 @@
+import { pause, repeat } from '../runtime.ts';
 import type { Popularity } from './popularity.ts';
 
 /**
@@ -59,12 +60,7 @@ const PAUSE_MS = 20;
  */
 export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
   const { domain, local, searchOf, counters, random, observe } = options;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-
-  const later = (waitMs: number, next: () => void): void => {
-    if (!closed) timer = setTimeout(next, waitMs).unref();
-  };
+  const closing = new AbortController();
 
   const noted = (): QueryCount[] => {
     const counts: QueryCount[] = [];
@@ -75,23 +71,22 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
     return counts;
   };
 
-  const rounds = (store: CounterStore): void => {
-    /** Spread by ±20 %, so that the processes of a fleet do not add at the same time. */
-    const begin = (): void => later(INTERVAL_MS * (0.8 + 0.4 * random()), () => send(noted(), 0));
-    const send = async (counts: readonly QueryCount[], sent: number): Promise<void> => {
+  const round = async (store: CounterStore): Promise<void> => {
+    const counts = noted();
+    let sent = 0;
+    while (sent < counts.length && !closing.signal.aborted) {
       const batch = counts.slice(sent, sent + MAX_PER_BATCH);
-      if (batch.length > 0 && (await store.add(domain, batch, DEADLINE_MS))) {
-        later(PAUSE_MS, () => send(counts, sent + batch.length));
-        return;
-      }
       // After a refusal or a late reply the rest of the round is dropped, to put no more load on the store.
-      if (sent > 0) observe({ kind: 'popularity-added', domain, queries: sent });
-      if (sent < counts.length) observe({ kind: 'popularity-dropped', domain, queries: counts.length - sent });
-      begin();
-    };
-    begin();
+      if (!(await store.add(domain, batch, DEADLINE_MS))) break;
+      sent += batch.length;
+      await pause(PAUSE_MS, closing.signal);
+    }
+    if (sent > 0) observe({ kind: 'popularity-added', domain, queries: sent });
+    if (sent < counts.length) observe({ kind: 'popularity-dropped', domain, queries: counts.length - sent });
   };
-  if (counters !== undefined) rounds(counters);
+  /** Spread by ±20 %, so that the processes of a fleet do not add at the same time. */
+  const waitMs = (): number => INTERVAL_MS * (0.8 + 0.4 * random());
+  const endRounds = counters && repeat(() => round(counters), waitMs, waitMs());
 
   const own = (n: number): readonly QueryCount[] =>
     local.top(n).flatMap(({ item, count, error }) => {
@@ -107,8 +102,8 @@ export function createSharedPopularity<T>(options: SharedPopularityOptions<T>) {
     },
     /** Ends the rounds. Counts that were not sent are not sent any more. */
     close: (): void => {
-      closed = true;
-      clearTimeout(timer);
+      endRounds?.();
+      closing.abort();
     },
   };
 }

@@ -1,4 +1,6 @@
+import { durationText, percentText } from '../../report/format.ts';
 import type { PageComparison } from '../../search/overlap.ts';
+import { columns, printable } from '../terminal.ts';
 import type { ParityAnswers, ParitySample, ReplyFacts, ReplyFault, Sides } from './ask.ts';
 import { MAX_LINES, type Queries, weightOf } from './queries.ts';
 
@@ -243,11 +245,9 @@ export function parityText(report: ParityReport, nowMs: number): string {
     ...faultRows('engine', figures.engine),
     ...faultRows('lifeboat', figures.lifeboat),
   ];
-  const width = Math.max(...rows.map(([label]) => label.length)) + 2;
-  const table = rows.map(([label, text]) => `${label.padEnd(width)}${text}`.trimEnd());
   const worst = figures.worst.length === 0 ? [] : ['', 'least alike', ...figures.worst.flatMap(worstLines)];
   const warnings = report.warnings.length === 0 ? [] : ['', ...report.warnings.map((text) => `! ${text}`)];
-  return `${[...table, ...worst, ...warnings].join('\n')}\n`;
+  return `${printable([columns(rows), ...worst, ...warnings].join('\n'))}\n`;
 }
 
 function headText({ is, documents, builtAt }: SideHead, nowMs: number): string {
@@ -257,22 +257,22 @@ function headText({ is, documents, builtAt }: SideHead, nowMs: number): string {
 }
 
 function timeText({ p50Ms, p99Ms, answered, late }: SideFigures, { deadlineMs }: SideHead): string {
-  return `p50 ${milliseconds(p50Ms)}  p99 ${milliseconds(p99Ms)}  ${answered} answered, ${late} after its deadline of ${deadlineMs} ms`;
+  return `p50 ${durationText(p50Ms ?? undefined)}  p99 ${durationText(p99Ms ?? undefined)}  ${answered} answered, ${late} after its deadline of ${deadlineMs} ms`;
 }
 
 function faultRows(name: string, { faults }: SideFigures): readonly (readonly [string, string])[] {
   return Object.entries(faults).map(([code, { count, message }]) => [
     'failed',
-    `${name} ${code} ${count}: ${plain(message)}`,
+    `${name} ${code} ${count}: ${oneLine(message)}`,
   ]);
 }
 
 function worstLines(worst: Figures['worst'][number]): readonly string[] {
   const { query, weight, overlap, engineTitles, lifeboatTitles } = worst;
   const titles = (of: readonly string[]): string =>
-    of.map((title) => shortened(plain(title))).join(' | ') || '(nothing)';
+    of.map((title) => shortened(oneLine(title))).join(' | ') || '(nothing)';
   return [
-    `  ${share(overlap)}  ${plain(query)}${weight === 1 ? '' : `  (asked ${Number(weight.toPrecision(4))})`}`,
+    `  ${share(overlap)}  ${oneLine(query)}${weight === 1 ? '' : `  (asked ${Number(weight.toPrecision(4))})`}`,
     `        engine    ${titles(engineTitles)}`,
     `        lifeboat  ${titles(lifeboatTitles)}`,
   ];
@@ -285,9 +285,8 @@ function shortened(text: string): string {
   return characters.length <= MAX_TITLE ? text : `${characters.slice(0, MAX_TITLE - 1).join('')}…`;
 }
 
-/** Removes control characters: a title must not command the terminal. */
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ');
 }
 
 function share(value: number | null): string {
@@ -295,11 +294,7 @@ function share(value: number | null): string {
 }
 
 function percent(value: number | null): string {
-  return value === null ? '–' : `${Number((100 * value).toFixed(1))} %`;
-}
-
-function milliseconds(value: number | null): string {
-  return value === null ? '–' : `${value.toFixed(1)} ms`;
+  return percentText(value ?? undefined);
 }
 
 function ageText(ageMs: number): string {

@@ -9,15 +9,6 @@ export interface Rotation {
   readonly keep: number;
 }
 
-interface Appended {
-  /** Lines written, in order from the first. */
-  readonly written: number;
-  /** The reason why the remaining lines were not written. */
-  readonly fault?: Error;
-  /** The reason why the full file was not rotated. The lines are written to it nevertheless. */
-  readonly rotationFault?: Error;
-}
-
 /** Which part of the log to read. */
 export interface PageRequest {
   /** Maximum number of entries. */
@@ -47,16 +38,14 @@ const HEAD_BYTES = 128;
  * Appends each line by its own write, so that processes that share a file never mix their lines. The file is opened again for
  * each batch, so that a log rotator or another process may move it away. A file that the next line would make larger than
  * `maxBytes` is rotated first.
+ * @returns `written`: number of lines, from the first; `fault`: why the others were not; `rotationFault`: why the full file was not
+ * rotated, to which the lines are written nevertheless
  */
-export async function appendLines(file: string, rotation: Rotation, lines: readonly string[]): Promise<Appended> {
+export async function appendLines(file: string, rotation: Rotation, lines: readonly string[]) {
   let written = 0;
   let rotationFault: Error | undefined;
   let opened: Opened | undefined;
-  const ended = (fault?: Error): Appended => ({
-    written,
-    fault,
-    rotationFault,
-  });
+  const ended = (fault?: Error) => ({ written, fault, rotationFault });
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     opened = await openToAppend(file);

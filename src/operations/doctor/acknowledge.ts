@@ -1,17 +1,20 @@
+import Type from 'typebox';
 import { parse } from 'yaml';
-import { isMapping } from '../../schema/read.ts';
+import { describeFault, formatPath } from '../../schema/faults.ts';
+import { type Decoded, text } from '../../schema/fields.ts';
+import { readTree } from '../../schema/read.ts';
 import { DAY, KIB } from '../../schema/units.ts';
 import type { Finding } from './report.ts';
 
 /** One finding that is true and accepted, until a day. */
-export interface Acknowledgement {
-  readonly check: string;
-  /** A part of the subject, such as an address; absent: every subject of the check. */
-  readonly subject?: string;
-  readonly reason: string;
-  /** `2027-03-01`: the last day, UTC. */
-  readonly until: string;
-}
+const ACKNOWLEDGEMENT = Type.Object({
+  check: text('The name of a check: serpcache doctor --list shows them.'),
+  // Absent: every subject of the check.
+  subject: Type.Optional(text('A part of the subject that the finding names, such as an address.')),
+  reason: text('Why it is accepted.', { maxLength: 500, pattern: '\\S' }),
+  until: Type.String({ format: 'date', 'x-allowed': 'a day such as 2027-03-01, the last one, in UTC' }),
+});
+export type Acknowledgement = Decoded<typeof ACKNOWLEDGEMENT>;
 
 export interface Acknowledgements {
   readonly entries: readonly Acknowledgement[];
@@ -23,7 +26,6 @@ export const NO_ACKNOWLEDGEMENTS: Acknowledgements = { entries: [], faults: [] }
 
 export const MAX_ACKNOWLEDGEMENT_BYTES = 64 * KIB;
 const MAX_ENTRIES = 200;
-const MAX_REASON = 500;
 
 /**
  * The file of acknowledgements: a YAML list of `check`, `subject` (optional), `reason` and `until`. A wrong entry is told
@@ -45,40 +47,18 @@ export function readAcknowledgements(text: string, nowMs: number, checks: Readon
   const entries: Acknowledgement[] = [];
   const faults: string[] = [];
   for (const [at, value] of (list as readonly unknown[]).entries()) {
-    const read = entryOf(value, nowMs, checks);
-    if (typeof read === 'string') faults.push(`acknowledgement ${at + 1}: ${read}`);
-    else entries.push(read);
+    const read = readTree(ACKNOWLEDGEMENT, value);
+    const entry = read.value as Acknowledgement;
+    const wrong = read.faults.map(({ path, ...fault }) => describeFault({ ...fault, path: formatPath(path) || 'it' }));
+    if (wrong.length === 0 && !checks.has(entry.check)) {
+      wrong.push(`check: ${JSON.stringify(entry.check)}; allowed: a check (serpcache doctor --list shows them)`);
+    } else if (wrong.length === 0 && nowMs >= Date.parse(entry.until) + DAY) {
+      wrong.push(`${entry.check} was accepted until ${entry.until}, and that day has passed`);
+    }
+    if (wrong.length === 0) entries.push(entry);
+    faults.push(...wrong.map((fault) => `acknowledgement ${at + 1}: ${fault}`));
   }
   return { entries, faults };
-}
-
-/** The entry, or its fault in words. */
-function entryOf(value: unknown, nowMs: number, checks: ReadonlySet<string>): Acknowledgement | string {
-  if (!isMapping(value)) return 'it must have the members check, reason and until';
-  const unknown = Object.keys(value).find((name) => !['check', 'subject', 'reason', 'until'].includes(name));
-  if (unknown !== undefined) return `${unknown} is no member; allowed: check, subject, reason, until`;
-  const { check, subject, reason } = value;
-  if (typeof check !== 'string' || !checks.has(check)) {
-    return `check must name a check (serpcache doctor --list shows them), not ${JSON.stringify(check)}`;
-  }
-  if (typeof reason !== 'string' || reason.trim() === '' || reason.length > MAX_REASON) {
-    return `reason must be a text of at most ${MAX_REASON} characters`;
-  }
-  if (subject !== undefined && (typeof subject !== 'string' || subject === '')) {
-    return 'subject must be a part of the subject that the finding names, such as an address';
-  }
-  const until = dayOf(value['until']);
-  if (until === undefined) return `until must be a day such as 2027-03-01, not ${JSON.stringify(value['until'])}`;
-  if (nowMs >= Date.parse(until) + DAY) return `${check} was accepted until ${until}, and that day has passed`;
-  return { check, subject, reason: reason.trim(), until };
-}
-
-/** YAML reads an unquoted day as a text or as a date, by its schema. */
-function dayOf(value: unknown): string | undefined {
-  const text = value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString().slice(0, 10) : value;
-  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 10) !== text ? undefined : text;
 }
 
 /** Splits findings into those that count and those that are accepted. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FeedStatus } from '../../changes/feed.ts';
 import type { DomainSettings, Settings } from '../../config/settings.ts';
 import type { Control } from '../../control/control.ts';
-import type { Clock, Runtime } from '../../runtime.ts';
+import { type Clock, type Runtime, repeat } from '../../runtime.ts';
 import type { Meter } from '../meter/meter.ts';
 import {
   type Acknowledgements,
@@ -60,7 +60,6 @@ export function createDoctor(options: {
   const history: HistoryLine[] = [];
   let standing: Standing | undefined;
   let previous: Snapshot | undefined;
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
   let visit: { readonly judge: Judge; readonly endedMs: number } | undefined;
 
@@ -90,17 +89,12 @@ export function createDoctor(options: {
     }
     previous = snapshot;
   };
-  const schedule = (waitMs: number): void => {
-    if (closed || intervalMs === 0) return;
-    timer = setTimeout(() => {
-      lookOnce()
-        // No probe and no check rejects; should one do so, searches go on, and the next look too.
-        .catch((error: unknown) => observe({ kind: 'doctor-failed', detail: String(error) }))
-        .finally(() => schedule(intervalMs));
-    }, waitMs).unref();
-  };
+  /** No probe and no check rejects; should one do so, searches go on, and the next look too. */
+  const tryLook = (): Promise<void> =>
+    lookOnce().catch((error: unknown) => observe({ kind: 'doctor-failed', detail: String(error) }));
   // Processes of a fleet start together; they look at different moments.
-  schedule(Math.min(1000, intervalMs) * random());
+  const firstMs = Math.min(1000, intervalMs) * random();
+  const endLooks = intervalMs > 0 ? repeat(tryLook, () => intervalMs, firstMs) : undefined;
 
   const examineNow = async (windowMs: number | undefined): Promise<Examination> => {
     const beganMs = clock.monotonicMs();
@@ -133,7 +127,7 @@ export function createDoctor(options: {
     enable: (name: EnableName) => enable(name, stores),
     close: async () => {
       closed = true;
-      clearTimeout(timer);
+      endLooks?.();
       await examiner.close();
     },
   };

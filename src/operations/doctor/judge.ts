@@ -49,7 +49,16 @@ export function createJudge(checks: readonly Check[]) {
     };
   };
 
-  const note = (check: Check, observation: CheckResult, wallMs: number): Course => {
+  /** By check and subject. */
+  const standing = (): ReadonlyMap<string, Finding> =>
+    new Map(
+      [...courses].flatMap(([key, course]) => {
+        const finding = findingOf(course);
+        return finding === undefined ? [] : [[key, finding] as const];
+      }),
+    );
+
+  const note = (check: Check, observation: CheckResult, wallMs: number): void => {
     const key = `${check.id}\n${observation.subject}`;
     const course = courses.get(key) ?? { check, states: [], evidence: undefined, sinceMs: undefined };
     courses.set(key, course);
@@ -65,7 +74,6 @@ export function createJudge(checks: readonly Check[]) {
     } else if (count('fine') >= NEEDED || (course.states.length >= RECENT && count('raise', 'hold') === 0)) {
       course.sinceMs = undefined;
     }
-    return course;
   };
 
   /** A check that throws counts as skipped. The other checks still run. */
@@ -85,12 +93,7 @@ export function createJudge(checks: readonly Check[]) {
     add: (window: Window): { readonly raised: readonly Finding[]; readonly cleared: readonly Finding[] } => {
       seconds = window.seconds;
       const { wallMs } = window.after;
-      const stood = new Map(
-        [...courses].flatMap(([key, course]) => {
-          const finding = findingOf(course);
-          return finding === undefined ? [] : [[key, finding] as const];
-        }),
-      );
+      const before = standing();
       last = new Map(checks.map((check) => [check, observationsOf(check, window)]));
       const seen = new Set<string>();
       for (const [check, observations] of last) {
@@ -105,28 +108,22 @@ export function createJudge(checks: readonly Check[]) {
         note(course.check, { subject: key.slice(course.check.id.length + 1), state: 'fine' }, wallMs);
         if (course.sinceMs === undefined && course.states.every((state) => state === 'fine')) courses.delete(key);
       }
-      const raised = [...courses].flatMap(([key, course]) => {
-        const finding = findingOf(course);
-        return finding === undefined || stood.has(key) ? [] : [finding];
-      });
-      const cleared = [...stood].flatMap(([key, finding]) => {
-        const course = courses.get(key);
-        return course?.sinceMs === undefined ? [finding] : [];
-      });
-      return { raised, cleared };
+      const after = standing();
+      return {
+        raised: [...after].flatMap(([key, finding]) => (before.has(key) ? [] : finding)),
+        cleared: [...before].flatMap(([key, finding]) => (after.has(key) ? [] : finding)),
+      };
     },
     /** The standing findings, most severe first. */
-    findings: (): readonly Finding[] => bySeverity([...courses.values()].flatMap((course) => findingOf(course) ?? [])),
+    findings: (): readonly Finding[] => bySeverity([...standing().values()]),
     /** Checks that could not be made in the last window, and the counts of the others. */
     coverage: (): Pick<Report, 'skipped' | 'checked' | 'fine'> => {
       const made = [...last].filter(([, observations]) => observations.some(({ state }) => state !== 'skipped'));
-      const standing = new Set(
-        [...courses.values()].flatMap((course) => (course.sinceMs === undefined ? [] : [course.check])),
-      );
+      const found = new Set([...standing().values()].map(({ check }) => check));
       return {
         skipped: skippedOf(last),
         checked: made.length,
-        fine: made.filter(([check]) => !standing.has(check)).length,
+        fine: made.filter(([{ id }]) => !found.has(id)).length,
       };
     },
   };

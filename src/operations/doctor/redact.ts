@@ -86,17 +86,11 @@ function serverOf(server: ServerFacts): ServerFacts {
 /** Members that hold words of a server or of the system. */
 const WORDS: ReadonlySet<string> = new Set(['skipped', 'problem']);
 
-/** A copy in which such words, at any depth, are without quotations. */
+/** A copy of plain JSON in which such words, at any depth, are without quotations. */
 function withoutQuotes<T>(value: T): T {
-  const copy = (one: unknown, isWords: boolean): unknown => {
-    if (typeof one === 'string') return isWords ? textWithoutQuotes(one) : one;
-    if (Array.isArray(one)) return one.map((item: unknown) => copy(item, isWords));
-    if (typeof one !== 'object' || one === null) return one;
-    return Object.fromEntries(
-      Object.entries(one).map(([name, item]) => [name, copy(item, isWords || WORDS.has(name))]),
-    );
-  };
-  return copy(value, false) as T;
+  return JSON.parse(JSON.stringify(value), (name, one: unknown) =>
+    WORDS.has(name) && typeof one === 'string' ? textWithoutQuotes(one) : one,
+  );
 }
 
 const MAX_QUOTED = 24;

@@ -294,9 +294,9 @@ interface SweeperOptions {
 export function createSweeper({ domain, document, memory, nameOf, observe }: SweeperOptions) {
   /** Generations only grow, so a floor above this one is a new flush, in whichever range. */
   let sweptFloor = 1;
-  let sweeping = false;
   let closed = false;
 
+  /** Cheap unless a floor has risen. */
   const sweep = async (): Promise<void> => {
     // A floor that rises during a sweep is found at its end, and starts another sweep.
     for (let floor = highestFloor(document()); floor > sweptFloor && !closed; floor = highestFloor(document())) {
@@ -314,16 +314,10 @@ export function createSweeper({ domain, document, memory, nameOf, observe }: Swe
       );
       observe({ kind: 'swept', domain, looked, removed });
     }
-    sweeping = false;
   };
 
   return {
-    /** Call it when the control document may have changed. Cheap unless a floor has risen. */
-    documentChanged: () => {
-      if (sweeping || closed) return;
-      sweeping = true;
-      void sweep();
-    },
+    sweep,
     close: () => {
       closed = true;
     },

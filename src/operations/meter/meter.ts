@@ -5,7 +5,7 @@ import type { Control } from '../../control/control.ts';
 import type { BucketRange } from '../../control/document.ts';
 import type { GuardEvent } from '../../resilience/guard.ts';
 import { REASONS } from '../../resilience/search-error.ts';
-import type { Clock } from '../../runtime.ts';
+import { type Clock, repeat } from '../../runtime.ts';
 import type { SearchEvent } from '../../search/events.ts';
 import { OUTCOMES, type Outcome } from '../../search/outcome.ts';
 import {
@@ -173,22 +173,18 @@ export function meterEvents(meters: ReadonlyMap<string, Meter>) {
   };
 }
 
-interface RecentOptions {
-  readonly meter: Pick<Meter, 'read'>;
-  readonly intervalMs?: number;
-  /** Number of readings kept, and so the maximum number of intervals that the figures cover. */
-  readonly kept?: number;
-}
-
 const SELF = 'self';
+const RECENT_INTERVAL_MS = 5000;
+/** Readings that are kept, and so the maximum number of intervals that the figures cover. */
+const KEPT_READINGS = 12;
 
 /** The figures of this process over about the last minute, as dry runs use them. */
-export function createRecent({ meter, intervalMs = 5000, kept = 12 }: RecentOptions) {
+export function createRecent({ meter }: { readonly meter: Pick<Meter, 'read'> }) {
   const readings: MeterReading[] = [meter.read()];
   const timer = setInterval(() => {
     readings.push(meter.read());
-    if (readings.length > kept) readings.shift();
-  }, intervalMs).unref();
+    if (readings.length > KEPT_READINGS) readings.shift();
+  }, RECENT_INTERVAL_MS).unref();
   return {
     /** Undefined until some time has passed since the first reading. */
     figures: (): Figures | undefined => {
@@ -215,18 +211,11 @@ export function createFleetReadings(options: {
 }) {
   const { control, meter, processId, intervalMs = 400 } = options;
   const own = (): MeterReading => meter.read(control.overlay()?.cohorts);
-  let timer: NodeJS.Timeout;
-  let closed = false;
-
   /** Reports are only read while a drill runs. */
   const report = async (): Promise<void> => {
     if (control.overlay() !== undefined) await control.report(`${REPORT_PREFIX}${processId}`, own());
-    schedule();
   };
-  const schedule = (): void => {
-    if (!closed) timer = setTimeout(() => void report(), intervalMs).unref();
-  };
-  schedule();
+  const endReports = repeat(report, () => intervalMs, intervalMs);
 
   return {
     /** The reading of this process. */
@@ -243,10 +232,7 @@ export function createFleetReadings(options: {
       readings.set(processId, own());
       return readings;
     },
-    close: () => {
-      closed = true;
-      clearTimeout(timer);
-    },
+    close: endReports,
   };
 }
 

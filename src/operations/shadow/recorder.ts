@@ -1,4 +1,4 @@
-import type { Clock } from '../../runtime.ts';
+import { type Clock, repeat } from '../../runtime.ts';
 import type { ShadowFigures, ShadowSample } from './figures.ts';
 import type { OpenStore } from './placed-store.ts';
 import { addGrown, comparisonOf, grownBetween, type Interval, MAX_WRONG_KEYS, type Reading } from './readings.ts';
@@ -36,7 +36,6 @@ export function createRecorder(options: {
   let serversBefore: { readonly primary?: ServerReading; readonly candidate?: ServerReading } = {};
   let beforeMs = clock.monotonicMs();
   const wrong = new Set<string>();
-  let timer: NodeJS.Timeout | undefined;
   let closed = false;
 
   /** A console asks for all of them every other second. */
@@ -81,12 +80,7 @@ export function createRecorder(options: {
     resolutionMs *= 2;
     intervals = joinedTo(resolutionMs / 1000, intervals);
   };
-  const recordForever = (): void => {
-    void record().then(() => {
-      if (!closed) timer = setTimeout(recordForever, intervalMs).unref();
-    });
-  };
-  recordForever();
+  const endRecords = repeat(record, () => intervalMs);
 
   return {
     samples: (): readonly ShadowSample[] => intervals.map(sampleOf),
@@ -97,7 +91,7 @@ export function createRecorder(options: {
     wrongKeys: (): readonly string[] => [...wrong],
     close: () => {
       closed = true;
-      clearTimeout(timer);
+      endRecords();
     },
   };
 }

@@ -2,15 +2,7 @@ import { type StoreContent, StoreUnreachable } from '../flush/content.ts';
 import type { Servers } from './figures.ts';
 
 /** Sums over the nodes of one store at one moment, from INFO. Counters are since the start of each server. */
-export interface ServerReading {
-  readonly nodes: number;
-  readonly missing: number;
-  readonly connections: number;
-  readonly memoryBytes: number;
-  readonly maxMemoryBytes: number;
-  /** By node, because a server that was restarted counts from zero. */
-  readonly counters: ReadonlyMap<string, ServerCounters>;
-}
+export type ServerReading = Awaited<ReturnType<typeof readServers>>;
 
 /** The fields of INFO whose sum is a counter, by the name of its rate. */
 const COUNTERS = {
@@ -49,7 +41,7 @@ export function parseInfo(text: string): (name: string) => number {
 }
 
 /** Asks every node of the store at once. A node that does not answer is counted as missing. */
-export async function readServers(content: Pick<StoreContent, 'nodes' | 'info'>): Promise<ServerReading> {
+export async function readServers(content: Pick<StoreContent, 'nodes' | 'info'>) {
   const nodes = content.nodes();
   const infos = await Promise.all(
     nodes.map(async (node) => {
@@ -69,6 +61,7 @@ export async function readServers(content: Pick<StoreContent, 'nodes' | 'info'>)
     connections: sum('connected_clients'),
     memoryBytes: sum('used_memory'),
     maxMemoryBytes: sum('maxmemory'),
+    /** By node, because a server that was restarted counts from zero. */
     counters: new Map(
       answered.map(({ node, field }) => [
         node,

@@ -1,5 +1,6 @@
 import { capitalized } from '../../report/components.ts';
 import { amountText, countText, durationText, percentText, pointsText } from '../../report/format.ts';
+import { medianOf } from '../../report/plot/curve.ts';
 import type { Criterion, ShadowFigures, ShadowSample, ShadowVerdict } from './figures.ts';
 
 interface JudgeOptions {
@@ -47,7 +48,7 @@ export function judge({ samples, total, wrongKeys, between, forMs, nowMs }: Judg
     toMs,
     forMs,
     coveredMs: Math.min(forMs, toMs - recorded.fromMs),
-    intervalMs: usualIntervalMs(samples.filter(({ atMs }) => atMs > fromMs)),
+    intervalMs: medianOf(samples.filter(({ atMs }) => atMs > fromMs).map(lengthMs)) ?? 0,
     figures: between(fromMs, toMs),
     between,
   };
@@ -94,10 +95,6 @@ function recordedUntil(
 
 function lengthMs({ figures }: ShadowSample): number {
   return figures.seconds * 1000;
-}
-
-function usualIntervalMs(samples: readonly ShadowSample[]): number {
-  return samples.map(lengthMs).toSorted((a, b) => a - b)[Math.floor(samples.length / 2)] ?? 0;
 }
 
 function duration({ forMs, coveredMs }: Window): Criterion {

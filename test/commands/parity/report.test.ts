@@ -49,7 +49,7 @@ describe('the report of a comparison', () => {
     );
     assert.match(text, /^domain +goods, filter brand:hp, sort -price$/m);
     assert.match(text, /^failed +engine engine-timeout 1: no reply$/m);
-    assert.match(text, /lifeboat p50 2\.0 ms {2}p99 2\.0 ms {2}1 answered, 1 after its deadline of 300 ms$/m);
+    assert.match(text, /lifeboat p50 2 ms {2}p99 2 ms {2}1 answered, 1 after its deadline of 300 ms$/m);
     assert.match(text, /^! mind this$/m);
   });
 
@@ -60,7 +60,7 @@ describe('the report of a comparison', () => {
     assert.doesNotMatch(text.replaceAll('\n', ''), /\p{Cc}/u);
     assert.match(
       text,
-      /^ {2}0\.00 {2}a b {2}\(asked 12\)\n {8}engine {4} \[2Jlong .{40,60}… \| short\n {8}lifeboat {2}\(nothing\)$/m,
+      /^ {2}0\.00 {2}a·b {2}\(asked 12\)\n {8}engine {4}·\[2Jlong .{40,60}… \| short\n {8}lifeboat {2}\(nothing\)$/m,
     );
   });
 });

@@ -158,6 +158,7 @@ function sweepHarness(t: TestContext, entries: number) {
     observe: (event) => events.push(event),
   });
   t.after(sweeper.close);
+  let sweeping = Promise.resolve();
   return {
     memory,
     events,
@@ -166,7 +167,7 @@ function sweepHarness(t: TestContext, entries: number) {
     clock,
     follow: (next: (before: ControlDocument) => ControlDocument) => {
       document = next(document);
-      sweeper.documentChanged();
+      sweeping = sweeping.then(sweeper.sweep);
     },
     swept: async (times: number) => {
       for (let turn = 0; events.length < times && turn < 1000; turn += 1) {
@@ -213,10 +214,12 @@ test('stale and suppressed entries stay, without a walk through memory', async (
 test('a flush during a walk causes another walk', async (t) => {
   const harness = sweepHarness(t, 1000);
   harness.follow((document) => raiseFloors(document, HALF, 0));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(harness.events, [], 'the walk is under way');
   harness.follow((document) => raiseFloors(document, [{ from: 5000, to: 10_000 }], 0));
   await harness.swept(2);
   assert.deepEqual(harness.held(), []);
-  harness.sweeper.documentChanged();
+  await harness.sweeper.sweep();
   await idle();
   assert.equal(harness.events.length, 2);
 });

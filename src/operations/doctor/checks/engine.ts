@@ -40,15 +40,9 @@ function maxedOut(view: EngineView, window: Window): Judgement {
 const POOLS = { raises: 0.8, clears: 0.7 };
 
 /** One search server with the indexes of it that domains use. */
-interface SharedEngine {
-  /** `engine 127.0.0.1:9306`. */
-  readonly subject: string;
-  readonly views: readonly EngineView[];
-  /** Permits by domain: each endpoint of a domain gets an equal share of the domain's. */
-  readonly permits: ReadonlyMap<string, number>;
-}
+type SharedEngine = ReturnType<typeof sharedEnginesOf>[number];
 
-function sharedEnginesOf(window: Window): readonly SharedEngine[] {
+function sharedEnginesOf(window: Window) {
   const servers = Map.groupBy(searchServersOf(window), ({ now }) => now.endpoint);
   const endpointsOf = (domain: string): number =>
     [...servers.values()].filter((views) => views.some(({ now }) => now.domains.includes(domain))).length;
@@ -56,6 +50,7 @@ function sharedEnginesOf(window: Window): readonly SharedEngine[] {
     const shares = views.flatMap(({ now: { domains, settings } }) =>
       domains.map((domain) => [domain, Math.ceil(settings.maxConcurrent / endpointsOf(domain))] as const),
     );
+    // Permits by domain: each endpoint of a domain gets an equal share of the domain's.
     return { subject: `engine ${endpoint}`, views, permits: new Map(shares) };
   });
 }
@@ -130,7 +125,7 @@ function latency({ now }: EngineView, { after }: Window): Judgement {
 
 /** `29.0.2 d8f3e1a@…`, or without a number in a build of its own. */
 const MANTICORE = /^[\d.]+ [0-9a-f]+@\d+/;
-const TESTED = { sphinx: /^2\.2\.11\b/, manticore: /^(?:29\.|0\.0\.0 2f9c226b6@)/ };
+const SPHINX = /^2\.2\.11\b/;
 
 export const ENGINE_CHECKS: readonly CheckRule[] = [
   {
@@ -243,7 +238,7 @@ export const ENGINE_CHECKS: readonly CheckRule[] = [
     look: each(searchServersOf, ({ now }) => {
       const version = known(now.version);
       if (version === undefined) return skip(whyMissing(now.version));
-      const actual = MANTICORE.test(version) ? 'manticore' : TESTED.sphinx.test(version) ? 'sphinx' : now.kind;
+      const actual = MANTICORE.test(version) ? 'manticore' : SPHINX.test(version) ? 'sphinx' : now.kind;
       return finding(actual !== now.kind, () => ({
         evidence: `engine.kind is ${now.kind}, and the server says that its version is “${version}”.`,
         figures: { configured: now.kind, version },

@@ -1,6 +1,8 @@
+import { percentText } from '../../../report/format.ts';
 import { type CheckRule, knownFigures, type Window } from '../check.ts';
 import { type DnsFacts, known, type QdiscFacts } from '../facts.ts';
 import {
+  cpuOf,
   dataNodesOf,
   each,
   finding,
@@ -24,25 +26,10 @@ const mbit = (bits: number): string => `${(bits / 1e6).toFixed(bits < 10e6 ? 1 :
 export const ms = (value: number): string => `${value < 10 ? value.toFixed(2) : value.toFixed(0)} ms`;
 
 /** A discipline or a class with a rate in a window. */
-interface Limited {
-  readonly subject: string;
-  readonly qdisc: QdiscFacts;
-  readonly rateBits: number;
-  /** It was there at the beginning of the window too. The counters below are 0 without that. */
-  readonly isPaired: boolean;
-  readonly drops: number;
-  readonly overlimits: number;
-  readonly bitsPerSecond: number;
-  /** The rate that it has whatever its neighbours send: a class of htb borrows the rest of its ceiling from them. */
-  readonly ownBits: number;
-}
+type Limited = ReturnType<typeof limitedAt>[number];
 
-export function limitedOf(window: Window): readonly Limited[] {
-  return hostsOf(window).flatMap(limitedAt);
-}
-
-function limitedAt({ now, before, seconds }: HostView): readonly Limited[] {
-  return (known(now.qdiscs) ?? []).flatMap((qdisc): readonly Limited[] => {
+function limitedAt({ now, before, seconds }: HostView) {
+  return (known(now.qdiscs) ?? []).flatMap((qdisc) => {
     const { device, handle, parent, kind, rateBits, guaranteedBits } = qdisc;
     if (rateBits === undefined) return [];
     const then = known(before?.qdiscs)?.find(
@@ -56,10 +43,12 @@ function limitedAt({ now, before, seconds }: HostView): readonly Limited[] {
         subject: `${name} on ${device} of ${now.name}`,
         qdisc,
         rateBits,
+        /** It was there at the beginning of the window too. The counters below are 0 without that. */
         isPaired: sent !== undefined && seconds > 0,
         drops: grown(({ dropped }) => dropped) ?? 0,
         overlimits: grown((one) => one.overlimits) ?? 0,
         bitsPerSecond: seconds > 0 ? (8 * (sent ?? 0)) / seconds : 0,
+        /** The rate that it has whatever its neighbours send: a class of htb borrows the rest of its ceiling from them. */
         ownBits: guaranteedBits ?? rateBits,
       },
     ];
@@ -87,13 +76,15 @@ const eachLimiter = (judge: (limited: Limited, window: Window) => Judgement) =>
     ({ limited }, window) => (typeof limited === 'object' && 'qdisc' in limited ? judge(limited, window) : limited),
   );
 
-const LIMIT = { drops: 10, overlimits: 100, stallMs: 5, clearOverlimits: 30, free: 0.8, full: 0.9, clearFull: 0.8 };
+const LIMIT = { drops: 10, overlimits: 100, clearOverlimits: 30, free: 0.8, full: 0.9, clearFull: 0.8 };
+/** A stall of a node that is not busy and answers most PINGs fast comes from the way to it: there one packet is enough. */
+const STALL = { ms: 5, clearMs: 2.5, timesMedian: 10, cpu: 0.7 };
 /** Timer interrupts per second of the kernel's configuration; most distributions have 250. */
 const HZ = 250;
 const ONCE = 'read once only';
 
 /** The command that gives a limiter a burst that is large enough, or the one that shows it: other kinds have no burst. */
-export function wideningOf(qdisc: QdiscFacts): string {
+function wideningOf(qdisc: QdiscFacts): string {
   const { device, handle, kind, rateBits = 0, burstBytes = 0, guaranteedBits = rateBits } = qdisc;
   const burst = `${Math.ceil(Math.max(MIN_BURST_BYTES, rateBits / 8 / HZ, 2 * burstBytes) / 1024)}kb`;
   const place = `dev ${device} ${placeOf(qdisc)}`;
@@ -117,9 +108,15 @@ function tcRate(bits: number): string {
   return bits % 1e6 === 0 ? `${bits / 1e6}mbit` : `${Math.round(bits / 1000)}kbit`;
 }
 
-/** Whether a PING to any store node took that much longer than the doctor itself was late. */
-function stalls(window: Window, atLeastMs: number = LIMIT.stallMs): boolean {
-  return dataNodesOf(window).some((view) => (stallOf(window, view)?.aboveMs ?? 0) >= atLeastMs);
+/** The longest stall of a PING to a store node. Undefined without PINGs, or where it is not known how late the doctor itself was. */
+function longestStall(window: Window) {
+  const stalls = dataNodesOf(window).flatMap((view) => {
+    const [stall, cpu] = [stallOf(window, view), cpuOf(view) ?? 1];
+    if (stall === undefined) return [];
+    const isOfTheWay = cpu < STALL.cpu && stall.maxMs >= STALL.timesMedian * stall.medianMs;
+    return [{ ...stall, cpu, isOfTheWay, subject: view.subject }];
+  });
+  return stalls.toSorted((a, b) => b.aboveMs - a.aboveMs)[0];
 }
 
 export const LIMITER_CHECKS: readonly CheckRule[] = [
@@ -127,25 +124,42 @@ export const LIMITER_CHECKS: readonly CheckRule[] = [
     id: 'network-limiter',
     severity: 'warning',
     title: 'a limiter holds packets back although its rate is free',
-    needs: ['tc', 'rtt', 'intrinsic'],
+    needs: ['tc', 'rtt', 'info', 'intrinsic'],
     minimum: 'two readings of a discipline with a rate',
-    raises: `at less than ${100 * LIMIT.free} % of its rate: ≥ ${LIMIT.drops} packets dropped in the window, or ≥ ${LIMIT.overlimits} held back while a PING stalls for ≥ ${LIMIT.stallMs} ms`,
-    clears: `no drops and fewer than ${LIMIT.clearOverlimits} held back`,
-    why: 'A burst that is too small for the packets of one reply delays them by milliseconds, again and again, and no average shows it.',
+    raises: `at less than ${100 * LIMIT.free} % of its rate: ≥ ${LIMIT.drops} packets dropped in the window; or ≥ ${LIMIT.overlimits} dropped or held back while a PING stalls for ≥ ${STALL.ms} ms; or any while one stalls that long, and for ≥ ${STALL.timesMedian} times the median, at a node that uses < ${100 * STALL.cpu} % of a core`,
+    clears: `no drops, and fewer than ${LIMIT.clearOverlimits} held back (none beside such a node) or a stall of less than ${STALL.clearMs} ms`,
+    why: 'A burst that is too small for the packets of one reply delays them by milliseconds, again and again, although the average rate is free. Nothing looks full, so nobody looks there.',
     source: 'tc-tbf(8), “burst”, “overlimits”; the field report found its bottleneck there',
     look: eachLimiter(({ qdisc, isPaired, drops, overlimits, bitsPerSecond: bits, ownBits: rate }, window) => {
       if (!isPaired) return skip(ONCE);
       if (bits >= LIMIT.free * rate) return 'fine';
+      const stall = longestStall(window);
+      const { aboveMs = 0, maxMs, medianMs, cpu, isOfTheWay } = stall ?? {};
       // Every shaper holds packets back; without a stall it does its work.
-      const isRaised = drops >= LIMIT.drops || (overlimits >= LIMIT.overlimits && stalls(window));
-      const isCalm = drops === 0 && (overlimits < LIMIT.clearOverlimits || !stalls(window, LIMIT.stallMs / 2));
+      const isHeld = (least: number): boolean => drops + overlimits >= (isOfTheWay ? 1 : least);
+      const isRaised = drops >= LIMIT.drops || (isHeld(LIMIT.overlimits) && aboveMs >= STALL.ms);
+      const isCalm = drops === 0 && !(isHeld(LIMIT.clearOverlimits) && aboveMs >= STALL.clearMs);
       if (!isRaised && isCalm) return 'fine';
+      const { burstBytes = 0 } = qdisc;
+      const ping =
+        stall === undefined
+          ? ''
+          : ` PING to ${stall.subject} takes up to ${ms(stall.maxMs)} (median ${ms(stall.medianMs)}); its CPU is at ${percentText(stall.cpu)} of a core.`;
       return finding(raiseOrHold(isRaised), () => ({
-        evidence: `${mbit(bits)} of ${mbit(rate)} pass, and ${drops} packets were dropped and ${overlimits} held back; its burst is ${qdisc.burstBytes ?? 0} bytes.`,
-        figures: { bitsPerSecond: bits, rateBits: rate, drops, overlimits, burstBytes: qdisc.burstBytes ?? 0 },
+        evidence: `${mbit(bits)} of ${mbit(rate)} pass, and ${drops} packets were dropped and ${overlimits} held back; its burst is ${burstBytes} bytes.${ping}`,
+        figures: knownFigures({
+          bitsPerSecond: bits,
+          rateBits: rate,
+          drops,
+          overlimits,
+          burstBytes,
+          maxMs,
+          medianMs,
+          cpu,
+        }),
         advice: [
           `tc -s -d qdisc show dev ${qdisc.device}`,
-          wideningOf(qdisc),
+          `A burst of at least rate ÷ HZ and some milliseconds of the rate: ${wideningOf(qdisc)}`,
           // A class is a part of a tree, which other traffic needs.
           ...(isClass(qdisc) ? [] : [`Or remove the limit: tc qdisc del dev ${qdisc.device} ${placeOf(qdisc)}`]),
         ],

@@ -17,9 +17,8 @@ import {
   type NodeView,
   raiseOrHold,
   skip,
-  stallOf,
 } from '../window.ts';
-import { limitedOf, ms, wideningOf } from './network.ts';
+import { ms } from './network.ts';
 import { cli, largerBacklog, largerReplicaLimit, othersCalls, replicasOf, repliedBytes } from './store-figures.ts';
 
 /**
@@ -53,33 +52,6 @@ function roundTrips({ now, before, seconds }: DomainView, window: Window): Judge
   }));
 }
 
-/** Many new connections are a trouble on a server of any size; few are one where they are much of its work. */
-const RECONNECT = { perSecond: 10, clearPerSecond: 5, share: 0.1, alonePerSecond: 50, clearAlonePerSecond: 25 };
-
-function reconnects(view: NodeView): Judgement {
-  const [opened, calls] = [view.rate('total_connections_received'), othersCalls(view)];
-  if (opened === undefined || calls === undefined) return skip(NO_PAIR);
-  const commands = calls / view.seconds;
-  // A connection counts as one command, whatever its handshake: the doctor sends the same commands, which are left out.
-  const share = opened / Math.max(1, commands + opened);
-  const isFew = opened < RECONNECT.clearPerSecond || share < RECONNECT.share;
-  if (isFew && opened < RECONNECT.clearAlonePerSecond) return 'fine';
-  const isRaised = (!isFew && opened >= RECONNECT.perSecond) || opened >= RECONNECT.alonePerSecond;
-  const cpu = cpuOf(view) ?? 0;
-  const times = known(view.node.rtt) ?? [];
-  const rttMs = median(times);
-  const ping = rttMs === undefined ? '' : `, PING takes ${ms(rttMs)}, at worst ${ms(Math.max(...times))}`;
-  return finding(raiseOrHold(isRaised), () => ({
-    evidence: `${perSecond(opened)} connections are opened a second, ${percent(share)} of all commands and connections, beside ${view.level('connected_clients') ?? 0} that stay; the CPU is at ${percent(cpu)} of a core${ping}.`,
-    figures: { connectionsPerSecond: opened, connectShare: share, cpu, rttMs: rttMs ?? 0 },
-    advice: [
-      'Keep connections: one long-lived connection per process and node, no connection per request.',
-      'Set a long client timeout and a short application timeout: a client that disconnects at its timeout reconnects under load.',
-      `Find the clients, youngest by age=: ${cli(view, 'CLIENT LIST')}`,
-    ],
-  }));
-}
-
 const BIG = { replyBytes: 16 * KIB, bytesPerSecond: 20e6, clearBytesPerSecond: 10e6, cpu: 0.6 };
 
 function bigReplies(view: NodeView): Judgement {
@@ -94,30 +66,6 @@ function bigReplies(view: NodeView): Judgement {
     advice: [
       `Find them: ${cli(view, '--bigkeys')}`,
       'Store smaller pages: compression.coding: zstd, fewer results per page, no descriptions in results.',
-    ],
-  }));
-}
-
-const LIMITER = { stallMs: 5, clearMs: 2.5, timesMedian: 10, cpu: 0.7, free: 0.8 };
-
-function limited(view: NodeView, window: Window): Judgement {
-  const held = limitedOf(window).filter(
-    ({ drops, overlimits, bitsPerSecond, ownBits }) => drops + overlimits > 0 && bitsPerSecond < LIMITER.free * ownBits,
-  );
-  const [worst] = held.toSorted((a, b) => b.drops + b.overlimits - (a.drops + a.overlimits));
-  const [stall, cpu] = [stallOf(window, view), cpuOf(view)];
-  if (stall === undefined || cpu === undefined) return skip('no round trips, delays or CPU times');
-  const { maxMs, medianMs, aboveMs } = stall;
-  const isIdle = cpu < LIMITER.cpu && maxMs >= LIMITER.timesMedian * medianMs;
-  if (worst === undefined || !isIdle || aboveMs < LIMITER.clearMs) return 'fine';
-  const { subject, qdisc, rateBits, drops, overlimits, bitsPerSecond } = worst;
-  return finding(raiseOrHold(aboveMs >= LIMITER.stallMs), () => ({
-    evidence: `PING takes up to ${ms(maxMs)} (median ${ms(medianMs)}) while nothing is full: CPU ${percent(cpu)} of a core, and ${subject} passes ${(bitsPerSecond / 1e6).toFixed(1)} of ${(rateBits / 1e6).toFixed(0)} Mbit/s, drops ${drops} and holds back ${overlimits} packets.`,
-    figures: { maxMs, medianMs, cpu, drops, overlimits, bitsPerSecond, rateBits },
-    advice: [
-      `Show it: tc -s -d qdisc show dev ${qdisc.device}`,
-      `Give it a burst of at least rate ÷ HZ and some milliseconds of the rate: ${wideningOf(qdisc)}`,
-      'Remove it where nothing needs the limit.',
     ],
   }));
 }
@@ -169,19 +117,6 @@ export const PATTERN_CHECKS: readonly CheckRule[] = [
     look: each(domainsOf, roundTrips),
   },
   {
-    id: 'pattern-reconnects',
-    severity: 'warning',
-    title: 'clients spend the server on reconnecting',
-    needs: ['info', 'rtt'],
-    minimum: PAIR,
-    raises: `≥ ${RECONNECT.perSecond} connections a second, and these are ≥ ${percent(RECONNECT.share)} of commands and connections; or ≥ ${RECONNECT.alonePerSecond} a second`,
-    clears: `below ${RECONNECT.clearPerSecond} connections a second, or below that share with less than ${RECONNECT.clearAlonePerSecond} a second`,
-    why: 'Accepting, TLS and handshakes run on the main thread between commands: latency rises while the CPU seems free, and clients that time out reconnect again.',
-    source:
-      'field report: frequent reconnecting hurts, not the number of clients; Redis documentation, “Redis client handling”',
-    look: each(dataNodesOf, reconnects),
-  },
-  {
     id: 'pattern-big-replies',
     severity: 'warning',
     title: 'big replies keep the network busy while the CPU idles',
@@ -192,18 +127,6 @@ export const PATTERN_CHECKS: readonly CheckRule[] = [
     why: 'A reply of many packets waits for the network and holds the replies behind it on the same connection.',
     source: 'field report: big replies are slow because the network carries them while the CPU idles',
     look: each(dataNodesOf, bigReplies),
-  },
-  {
-    id: 'pattern-limiter',
-    severity: 'warning',
-    title: 'a limiter stalls a network that is not full',
-    needs: ['rtt', 'info', 'tc', 'intrinsic'],
-    minimum: '20 PINGs, and a queueing discipline with a rate on a host that was seen',
-    raises: `PING at worst ≥ ${LIMITER.stallMs} ms above the delays of the doctor itself, the CPU below ${percent(LIMITER.cpu)} of a core, and a discipline that drops or holds back packets below ${percent(LIMITER.free)} of its rate`,
-    clears: `less than ${LIMITER.clearMs} ms above them, or no packet dropped or held back`,
-    why: 'A token bucket with a small burst stops a burst of replies although its average rate is free. Nothing looks full, so nobody looks there.',
-    source: 'field report: the bottleneck was a tc queue; tc-tbf(8), “burst”',
-    look: each(dataNodesOf, limited),
   },
   {
     id: 'pattern-eviction-storm',

@@ -22,52 +22,36 @@ import {
 /** serpcache itself: permits before the engine, reads and their deadline, lifetimes, the size of pages, and refused entries. */
 
 /** The growth of one domain's counters in a window. */
-interface DomainTraffic {
-  readonly domain: string;
-  readonly now: DomainFacts;
-  /** Searches that the service itself answered or refused: invalid ones, and those whose client left, are not counted. */
-  readonly searches: number;
-  readonly outcomes: Counted<Outcome>;
-  readonly shed: Counted;
-  readonly misses: Counted;
-  readonly reads: Counted;
-  /** By the bounds of the meter. */
-  readonly readDurations: readonly number[];
-  readonly grown: (of: (facts: DomainFacts) => number) => number;
-}
-
-interface Counted<Name extends string = string> {
-  readonly sum: number;
-  readonly of: (...names: readonly Name[]) => number;
-  /** `queue-expired 30, queue-full 2`; most first. */
-  readonly text: (...names: readonly Name[]) => string;
+function trafficOf(now: DomainFacts, before: DomainFacts) {
+  const outcomes = counted<Outcome>(grownEach(now.outcomes, before.outcomes));
+  return {
+    domain: now.domain,
+    now,
+    /** Searches that the service itself answered or refused: invalid ones, and those whose client left, are not counted. */
+    searches: outcomes.sum - outcomes.of('rejected', 'aborted'),
+    outcomes,
+    shed: counted(grownEach(now.shed, before.shed)),
+    misses: counted(grownEach(now.misses, before.misses)),
+    reads: counted(grownEach(now.reads, before.reads)),
+    /** By the bounds of the meter. */
+    readDurations: now.readDurations.map((count, at) => Math.max(0, count - (before.readDurations[at] ?? 0))),
+    grown: (of: (facts: DomainFacts) => number) => grownBy({ now, before }, of) ?? 0,
+  };
 }
 
 /** A look at each domain; skipped without an earlier reading of this process. */
-const eachDomain = (judge: (traffic: DomainTraffic, window: Window) => Judgement) =>
-  each(domainsOf, ({ now, before }, window) => {
-    if (before === undefined) return skip('no two readings of one process');
-    const outcomes = counted<Outcome>(grownEach(now.outcomes, before.outcomes));
-    const traffic: DomainTraffic = {
-      domain: now.domain,
-      now,
-      searches: outcomes.sum - outcomes.of('rejected', 'aborted'),
-      outcomes,
-      shed: counted(grownEach(now.shed, before.shed)),
-      misses: counted(grownEach(now.misses, before.misses)),
-      reads: counted(grownEach(now.reads, before.reads)),
-      readDurations: now.readDurations.map((count, at) => Math.max(0, count - (before.readDurations[at] ?? 0))),
-      grown: (of) => grownBy({ now, before }, of) ?? 0,
-    };
-    return judge(traffic, window);
-  });
+const eachDomain = (judge: (traffic: ReturnType<typeof trafficOf>, window: Window) => Judgement) =>
+  each(domainsOf, ({ now, before }, window) =>
+    before === undefined ? skip('no two readings of one process') : judge(trafficOf(now, before), window),
+  );
 
-function counted<Name extends string = string>(counts: Readonly<Record<string, number>>): Counted<Name> {
+function counted<Name extends string = string>(counts: Readonly<Record<string, number>>) {
   const of = (...names: readonly Name[]): number => names.reduce((sum, name) => sum + (counts[name] ?? 0), 0);
   return {
     sum: Object.values(counts).reduce((sum, count) => sum + count, 0),
     of,
-    text: (...names) =>
+    /** `queue-expired 30, queue-full 2`; most first. */
+    text: (...names: readonly Name[]): string =>
       names
         .filter((name) => of(name) > 0)
         .toSorted((a, b) => of(b) - of(a))

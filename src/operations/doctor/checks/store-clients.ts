@@ -3,25 +3,30 @@ import { MIB } from '../../../schema/units.ts';
 import { type CheckRule, type Details, knownFigures, type Window } from '../check.ts';
 import { known } from '../facts.ts';
 import {
+  cpuOf,
   dataNodesOf,
   each,
   fieldNumber,
   finding,
   type Judgement,
+  median,
   NO_PAIR,
   type NodeView,
   nodesOf,
   portPartOf,
   raiseOrHold,
   skip,
+  stateAbove,
   whyMissing,
 } from '../window.ts';
+import { ms } from './network.ts';
 import {
   cli,
   largerReplicaLimit,
   NO_INFO,
   noConfig,
   type OutputLimit,
+  othersCalls,
   outputLimitOf,
   setOutputLimit,
 } from './store-figures.ts';
@@ -79,14 +84,50 @@ const CHURN = {
   clearPerSecond: 5,
   lifeSeconds: 10,
   clearLifeSeconds: 20,
+  // A shorter life or a larger share than this: the server spends itself on them.
+  share: 0.1,
   windowSeconds: 0.5,
-  // Thousands of idle connections make the mean life long and the new ones no cheaper.
+  // Thousands of idle connections make the mean life long, and thousands of commands the share small; new ones get no cheaper.
   alonePerSecond: 50,
   clearAlonePerSecond: 25,
 };
 
 function clientText({ address, name }: { readonly address: string; readonly name: string }): string {
   return name === '' ? address : `${address} “${name}”`;
+}
+
+function churn(view: NodeView): Judgement {
+  const { rate, level, node, seconds } = view;
+  const [opened, connected] = [rate('total_connections_received'), level('connected_clients')];
+  if (opened === undefined || connected === undefined || seconds < CHURN.windowSeconds) return skip(NO_PAIR);
+  const lifeSeconds = connected / Math.max(opened, Number.EPSILON);
+  // A connection counts as one command, whatever its handshake: the doctor sends the same commands, which are left out.
+  const calls = othersCalls(view);
+  const share = calls === undefined ? undefined : opened / Math.max(1, calls / seconds + opened);
+  const isMuch = share !== undefined && share >= CHURN.share;
+  const isLong = opened < CHURN.clearPerSecond || (lifeSeconds > CHURN.clearLifeSeconds && !isMuch);
+  if (isLong && opened < CHURN.clearAlonePerSecond) return 'fine';
+  const isShort = opened >= CHURN.perSecond && (lifeSeconds <= CHURN.lifeSeconds || isMuch);
+  const [youngest] = (known(node.clients)?.top ?? []).toSorted((a, b) => b.young - a.young);
+  const cpu = cpuOf(view) ?? 0;
+  const times = known(node.rtt) ?? [];
+  const rttMs = median(times);
+  const part = share === undefined ? '' : `, ${percentText(share)} of all commands and connections,`;
+  const ping = rttMs === undefined ? '' : `, PING takes ${ms(rttMs)}, at worst ${ms(Math.max(...times))}`;
+  const named =
+    youngest === undefined || youngest.young === 0
+      ? ''
+      : ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`;
+  const lifeMs = Math.round(1000 * lifeSeconds);
+  return finding(raiseOrHold(isShort || opened >= CHURN.alonePerSecond), () => ({
+    evidence: `${amountText(opened)} connections are opened a second${part} beside ${countText(connected)} that are there: one lives ${durationText(lifeMs)} on average; the CPU is at ${percentText(cpu)} of a core${ping}.${named}`,
+    figures: knownFigures({ openedPerSecond: opened, connected, lifeMs, connectShare: share, cpu, rttMs }),
+    advice: [
+      'Keep connections in the client: one long-lived connection per process and node (a persistent connection, a pool), none per request.',
+      'Set a long timeout of the client and a shorter one of the application, so that a slow answer closes no connection: a client that disconnects reconnects under load.',
+      `Find the clients by address, name and age: ${cli(view, 'CLIENT LIST')}`,
+    ],
+  }));
 }
 
 const REJECTED = { raises: 1 };
@@ -163,36 +204,14 @@ export const CLIENT_CHECKS: readonly CheckRule[] = [
     id: 'store-connection-churn',
     severity: 'warning',
     title: 'clients connect again and again',
-    needs: ['info'],
+    needs: ['info', 'rtt'],
     minimum: `two readings of one run, ≥ ${CHURN.windowSeconds} s apart`,
-    raises: `≥ ${CHURN.perSecond} new connections a second, and a mean life of ≤ ${CHURN.lifeSeconds} s (connections ÷ new ones a second); or ≥ ${CHURN.alonePerSecond} a second`,
-    clears: `< ${CHURN.clearPerSecond} a second, or a mean life > ${CHURN.clearLifeSeconds} s with < ${CHURN.clearAlonePerSecond} a second`,
-    why: 'Accepting a connection costs the main thread more than a small command, with TLS many times more.',
+    raises: `≥ ${CHURN.perSecond} new connections a second, and a mean life of ≤ ${CHURN.lifeSeconds} s (connections ÷ new ones a second) or a share of ≥ ${percentText(CHURN.share)} of commands and connections; or ≥ ${CHURN.alonePerSecond} a second`,
+    clears: `< ${CHURN.clearPerSecond} a second, or a mean life > ${CHURN.clearLifeSeconds} s and a smaller share with < ${CHURN.clearAlonePerSecond} a second`,
+    why: 'Accepting a connection costs the main thread more than a small command, with TLS many times more: latency rises while the CPU seems free, and clients that time out reconnect again.',
     source:
       'field report: frequent reconnecting hurts, not the number of clients; Redis documentation, “Redis client handling”',
-    look: each(dataNodesOf, (view) => {
-      const { rate, level, node, seconds } = view;
-      const [opened, connected] = [rate('total_connections_received'), level('connected_clients')];
-      if (opened === undefined || connected === undefined || seconds < CHURN.windowSeconds) return skip(NO_PAIR);
-      const lifeSeconds = connected / Math.max(opened, Number.EPSILON);
-      const isLong = opened < CHURN.clearPerSecond || lifeSeconds > CHURN.clearLifeSeconds;
-      if (isLong && opened < CHURN.clearAlonePerSecond) return 'fine';
-      const isShort = opened >= CHURN.perSecond && lifeSeconds <= CHURN.lifeSeconds;
-      const [youngest] = (known(node.clients)?.top ?? []).toSorted((a, b) => b.young - a.young);
-      const named =
-        youngest === undefined || youngest.young === 0
-          ? ''
-          : ` Most young ones: ${clientText(youngest)} with ${youngest.young} of ${youngest.count} under 10 s old.`;
-      return finding(raiseOrHold(isShort || opened >= CHURN.alonePerSecond), () => ({
-        evidence: `${amountText(opened)} connections are opened a second beside ${countText(connected)} that are there: one lives ${durationText(1000 * lifeSeconds)} on average.${named}`,
-        figures: { openedPerSecond: opened, connected, lifeMs: Math.round(1000 * lifeSeconds) },
-        advice: [
-          'Keep connections in the client: one long-lived connection per process and node (a persistent connection, a pool), none per request.',
-          'Set the timeout of the application shorter than that of the client, so that a slow answer closes no connection.',
-          `Find the clients by address, name and age: ${cli(view, 'CLIENT LIST')}`,
-        ],
-      }));
-    }),
+    look: each(dataNodesOf, churn),
   },
   {
     id: 'store-rejected-connections',
@@ -230,10 +249,10 @@ export const CLIENT_CHECKS: readonly CheckRule[] = [
       const table = tableOf(view);
       if (table === undefined) return skip('neither INFO nor CONFIG tells maxclients');
       const { used, limit } = table;
-      if (used < NEAR_LIMIT.clears * limit) return 'fine';
-      return finding(raiseOrHold(used >= NEAR_LIMIT.raises * limit), () => ({
-        evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(used / limit)}).`,
-        figures: { connected: used, maxclients: limit, share: used / limit },
+      const share = used / limit;
+      return finding(stateAbove(share, NEAR_LIMIT), () => ({
+        evidence: `${countText(used)} of ${countText(limit)} places for connections are taken (${percentText(share)}).`,
+        figures: { connected: used, maxclients: limit, share },
         advice: moreClients(view, limit),
       }));
     }),

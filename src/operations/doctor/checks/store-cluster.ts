@@ -1,6 +1,6 @@
 import { bytesText, countText, perSecondText, timesText } from '../../../report/format.ts';
 import type { CheckRule, Window } from '../check.ts';
-import { known, type StoreFacts } from '../facts.ts';
+import { known } from '../facts.ts';
 import {
   dataNodesOf,
   each,
@@ -23,13 +23,9 @@ import { cli, NO_INFO, othersCalls } from './store-figures.ts';
 const SLOTS = 16_384;
 
 /** The nodes of one store. */
-interface NodesOfStore {
-  readonly subject: string;
-  readonly store: StoreFacts;
-  readonly views: readonly NodeView[];
-}
+type NodesOfStore = ReturnType<typeof byStore>[number];
 
-function byStore(views: readonly NodeView[]): readonly NodesOfStore[] {
+function byStore(views: readonly NodeView[]) {
   return [...Map.groupBy(views, ({ store }) => store.name).values()].flatMap((group) => {
     const [first] = group;
     return first === undefined ? [] : [{ subject: first.store.name, store: first.store, views: group }];
@@ -38,15 +34,9 @@ function byStore(views: readonly NodeView[]): readonly NodesOfStore[] {
 
 const mean = (values: readonly number[]): number => values.reduce((sum, one) => sum + one, 0) / values.length;
 
-interface Coverage {
-  readonly view: NodeView;
-  readonly state: string;
-  readonly assigned: number;
-  readonly failed: number;
-  readonly suspected: number;
-}
+type Coverage = ReturnType<typeof coverageSeenBy>[number];
 
-function coverageSeenBy(view: NodeView): readonly Coverage[] {
+function coverageSeenBy(view: NodeView) {
   const fields = known(view.node.cluster);
   const state = fields?.['cluster_state'];
   if (fields === undefined || state === undefined) return [];

@@ -57,19 +57,14 @@ export function repliedBytes({ grown }: NodeView): number | undefined {
   return sent === undefined ? undefined : Math.max(0, sent - (grown('total_net_repl_output_bytes') ?? 0));
 }
 
-export interface ReplicaLine {
-  readonly address: string;
-  /** `online`, or a step of a full copy: `wait_bgsave`, `send_bulk`, `bg_transfer`. */
-  readonly state: string;
-  /** Last acknowledged byte of the replication stream. */
-  readonly offset: number;
-  /** Time since that acknowledgement. */
-  readonly lagSeconds: number;
-}
+export type ReplicaLine = ReturnType<typeof replicasOf>[number];
 
-/** The lines `slave0`, `slave1` … of a master. */
-export function replicasOf({ node }: NodeView): readonly ReplicaLine[] {
-  return Object.entries(known(node.info) ?? {}).flatMap(([field, line]): ReplicaLine[] => {
+/**
+ * The lines `slave0`, `slave1` … of a master. `state`: `online`, or a step of a full copy (`wait_bgsave`, `send_bulk`,
+ * `bg_transfer`). `offset`: the last acknowledged byte of the replication stream, `lagSeconds` ago.
+ */
+export function replicasOf({ node }: NodeView) {
+  return Object.entries(known(node.info) ?? {}).flatMap(([field, line]) => {
     if (!/^slave\d+$/.test(field)) return [];
     const members: Readonly<Record<string, string>> = Object.fromEntries(
       line.split(',').map((member) => {

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { Check } from 'typebox/value';
 import type { Settings } from '../../../config/settings.ts';
 import type { Control } from '../../../control/control.ts';
-import type { Clock } from '../../../runtime.ts';
+import { type Clock, repeat } from '../../../runtime.ts';
 import type { Decoded } from '../../../schema/fields.ts';
 import type { Figure, FleetProcess } from '../facts.ts';
 
@@ -42,8 +42,6 @@ export function createFleet(options: {
 }) {
   const { processId, configuration, controls, clock, random } = options;
   let sent = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
   /** By id: the first count that was seen, and the time at which the count last rose. */
   const seen = new Map<string, { readonly first: number; readonly count: number; readonly atMs: number }>();
 
@@ -85,16 +83,12 @@ export function createFleet(options: {
     // Read as often as they are sent, so that a silent process is known before anyone asks.
     await collect();
   };
-  const schedule = (waitMs: number): void => {
-    if (closed || shared.length === 0) return;
-    timer = setTimeout(() => {
-      // A report that cannot be sent is missed once.
-      report()
-        .catch(() => undefined)
-        .finally(() => schedule(INTERVAL_MS * (0.9 + 0.2 * random())));
-    }, waitMs).unref();
-  };
-  schedule(INTERVAL_MS * 0.2 * random());
+  /** A report that cannot be sent is missed once. */
+  const tryReport = (): Promise<void> => report().catch(() => undefined);
+  const endReports =
+    shared.length > 0
+      ? repeat(tryReport, () => INTERVAL_MS * (0.9 + 0.2 * random()), INTERVAL_MS * 0.2 * random())
+      : undefined;
 
   return {
     /** This process first. Another one is known from its second report on, and until it has been silent for a while. */
@@ -108,10 +102,7 @@ export function createFleet(options: {
       );
       return { known: [self, ...others.sort((a, b) => (a.id < b.id ? -1 : 1))] };
     },
-    close: () => {
-      closed = true;
-      clearTimeout(timer);
-    },
+    close: () => endReports?.(),
   };
 }
 

@@ -216,10 +216,10 @@ function disciplineOf(text: string, asked: string): QdiscFacts {
   const statistics = rest.join(' ');
   const [, kind = '', handle = '', device = asked, parent = 'root'] = HEAD.exec(head) ?? [];
   const count = (pattern: RegExp): number => Number(pattern.exec(statistics)?.[1] ?? 0);
-  const rateBits = rateOf(/\brate (\S+)/.exec(head)?.[1]);
-  const ceilBits = rateOf(/\bceil (\S+)/.exec(head)?.[1]);
+  const rateBits = figureOf(/\brate (\S+)bit/.exec(head)?.[1], 1000);
+  const ceilBits = figureOf(/\bceil (\S+)bit/.exec(head)?.[1], 1000);
   // The smaller one of `burst` and `cburst` is the one that holds back.
-  const bursts = [...head.matchAll(/\bc?burst ([\d.]+[KMG]?b)/gi)].flatMap(([, size]) => bytesOf(size) ?? []);
+  const bursts = [...head.matchAll(/\bc?burst ([\d.]+[KMG]?)b/gi)].flatMap(([, size]) => figureOf(size, 1024) ?? []);
   return {
     device,
     kind,
@@ -235,20 +235,11 @@ function disciplineOf(text: string, asked: string): QdiscFacts {
   };
 }
 
-/** tc counts rates by 1000 and sizes by 1024. */
-const RATES: Readonly<Record<string, number>> = { '': 1, k: 1e3, m: 1e6, g: 1e9, t: 1e12 };
-const SIZES: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-
-/** `50Mbit`, `1Gbit`, `800Kbit`, `64000bit`; in bits per second. */
-function rateOf(text: string | undefined): number | undefined {
-  const [, value, prefix = ''] = /^([\d.]+)([KMGT]?)bit$/i.exec(text ?? '') ?? [];
-  return value === undefined ? undefined : Number(value) * (RATES[prefix.toLowerCase()] ?? 1);
-}
-
-/** `2Kb`, `1600b`. */
-function bytesOf(text: string | undefined): number | undefined {
-  const [, value, prefix = ''] = /^([\d.]+)([KMG]?)b$/i.exec(text ?? '') ?? [];
-  return value === undefined ? undefined : Number(value) * (SIZES[prefix.toLowerCase()] ?? 1);
+/** `50M` of `50Mbit`, `1.5K` of `1.5Kb`. tc counts rates by 1000 and sizes by 1024. */
+function figureOf(text: string | undefined, base: 1000 | 1024): number | undefined {
+  const [, value, prefix = ''] = /^([\d.]+)([KMGT]?)$/i.exec(text ?? '') ?? [];
+  const power = ['', 'k', 'm', 'g', 't'].indexOf(prefix.toLowerCase());
+  return value === undefined ? undefined : Number(value) * base ** power;
 }
 
 const PROGRAMS: ReadonlySet<string> = new Set(['redis-server', 'valkey-server', 'keydb-server', 'searchd']);

@@ -3,31 +3,21 @@ import { countText, durationText } from '../../../report/format.ts';
 import {
   condense,
   curve,
+  medianOf,
   merged,
   type Point,
   type PointRun,
   type Slice,
-  type SliceRuns,
 } from '../../../report/plot/curve.ts';
 import { type BackdropOptions, type Band, type Moment, signLegend } from '../../../report/plot/figure.ts';
 import { h, type TreeElement } from '../../../report/tree.ts';
-import type { FlushPreview } from '../../flush/flush.ts';
 import type { CohortFigures } from '../../meter/figures.ts';
-import type { DomainResult, DrillPhase, Journal, Mark, Sample } from '../journal.ts';
+import type { DrillPhase, Journal, Mark, Sample } from '../journal.ts';
 import type { Plan } from '../plan.ts';
 import { stageName } from '../view.ts';
 
 /** One domain's part of a journal, in order of time. All tables and plots of the domain are drawn from it. */
-export interface Track {
-  readonly domain: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** Samples without a gap; between two runs nothing was measured. */
-  readonly runs: SliceRuns<Sample>;
-  readonly marks: readonly Mark[];
-  readonly result?: DomainResult;
-  readonly preview?: FlushPreview;
-}
+export type Track = ReturnType<typeof trackOf>;
 
 /** A gap is this many times the usual distance of samples: they come twice a second, less often in a long drill. */
 const GAP_FACTOR = 5;
@@ -35,10 +25,11 @@ const MIN_GAP_MS = 3000;
 /** Width of the time axis of a drill without samples. */
 const MIN_SPAN_MS = 1000;
 
-export function trackOf(journal: Journal, domain: string): Track {
+export function trackOf(journal: Journal, domain: string) {
   const samples = byTime(journal.samples.filter((sample) => sample.domain === domain));
   const marks = byTime(journal.marks.filter((mark) => mark.domain === domain));
   const gapMs = Math.max(MIN_GAP_MS, GAP_FACTOR * usualDistanceMs(samples));
+  /** Samples without a gap; between two runs nothing was measured. */
   const runs: Slice<Sample>[][] = [];
   for (const [i, sample] of samples.entries()) {
     const before = samples[i - 1];
@@ -81,20 +72,13 @@ function byTime<T extends { readonly atMs: number }>(some: readonly T[]): readon
 
 function usualDistanceMs(samples: readonly Sample[]): number {
   const distances = samples.slice(1).map((sample, i) => sample.atMs - (samples[i]?.atMs ?? sample.atMs));
-  return distances.toSorted((a, b) => a - b)[Math.floor(distances.length / 2)] ?? 0;
+  return medianOf(distances) ?? 0;
 }
 
 /** The samples of one phase, or of one stage when the phase has stages. */
-export interface Segment {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly phase: DrillPhase;
-  readonly stage: number;
-  readonly name: string;
-  readonly slices: readonly Slice<Sample>[];
-}
+export type Segment = ReturnType<typeof segmentsOf>[number];
 
-export function segmentsOf(track: Track, plan: Plan): readonly Segment[] {
+export function segmentsOf(track: Track, plan: Plan) {
   const groups: Slice<Sample>[][] = [];
   for (const slice of track.runs.flat()) {
     const current = groups.at(-1);

@@ -7,6 +7,7 @@ import { pluck } from '../../../pluck.ts';
 import {
   evidenceOf,
   hostWith,
+  laterNode,
   lookOf,
   nodeWith,
   onlyOf,
@@ -24,24 +25,37 @@ const CLASS: QdiscFacts = { ...TBF, kind: 'htb', handle: '1:10', parent: '1:1', 
 const COUNTERS = { sentBytes: 0, dropped: 0, overlimits: 0 };
 const MISSING: HostFacts['qdiscs'] = { skipped: 'the program tc is missing (package iproute2)' };
 
-/** @param worstMs the longest PING to a store node in the window */
-function windowWith(before: HostFacts['qdiscs'], after: HostFacts['qdiscs'], worstMs = 12): Window {
-  const stores = [storeWith({}, [nodeWith({ parts: { rtt: { known: [0.1, 0.1, 0.1, worstMs] } } })])];
-  const at = (qdiscs: HostFacts['qdiscs']) => snapshotWith({ hosts: [hostWith({ qdiscs })], stores });
-  return windowOf(at(before), at(after));
+interface Around {
+  /** PINGs to a store node. */
+  readonly rtt?: readonly number[];
+  /** Cores that it uses. */
+  readonly cpu?: number;
+}
+
+const STALLING = [0.1, 0.1, 0.1, 12];
+/** A node that is far away: no PING stalls beside the others. */
+const FAR = { rtt: [8, 8, 8, 12] };
+const NEAR = { rtt: [0.1, 0.1, 0.1, 0.3] };
+
+function windowWith(before: HostFacts['qdiscs'], after: HostFacts['qdiscs'], around: Around = {}): Window {
+  const { rtt = STALLING, cpu = 0.1 } = around;
+  const node = nodeWith({ parts: { rtt: { known: rtt } } });
+  const at = (qdiscs: HostFacts['qdiscs'], one: NodeFacts) =>
+    snapshotWith({ hosts: [hostWith({ qdiscs })], stores: [storeWith({}, [one])] });
+  return windowOf(at(before, node), at(after, laterNode(node, { used_cpu_user_main_thread: cpu })));
 }
 
 type Growth = Readonly<Partial<Record<'mbit' | 'drops' | 'overlimits', number>>>;
 
 /** A second of one discipline. */
-function passing({ mbit = 0, drops = 0, overlimits = 0 }: Growth, before = TBF, worstMs?: number): Window {
+function passing({ mbit = 0, drops = 0, overlimits = 0 }: Growth, before = TBF, around?: Around): Window {
   const after = {
     ...before,
     sentBytes: before.sentBytes + (mbit * 1e6) / 8,
     dropped: before.dropped + drops,
     overlimits: before.overlimits + overlimits,
   };
-  return windowWith({ known: [before] }, { known: [after] }, worstMs);
+  return windowWith({ known: [before] }, { known: [after] }, around);
 }
 
 const passed = (id: string, growth: Growth, before = TBF): CheckResult => seenIn(id, passing(growth, before));
@@ -54,29 +68,42 @@ test('a healthy host has no finding about disciplines', () => {
 
 test('a limiter that holds packets back while its rate is free is told, with the command that gives it a burst', () => {
   const found = passed('network-limiter', { mbit: 8, drops: 3, overlimits: 400 }, { ...TBF, burstBytes: 2048 });
-  assert.equal(
+  assert.match(
     evidenceOf(found),
-    '8.0 Mbit/s of 50 Mbit/s pass, and 3 packets were dropped and 400 held back; its burst is 2048 bytes.',
+    /^8\.0 Mbit\/s of 50 Mbit\/s pass, and 3 packets were dropped and 400 held back; its burst is 2048 bytes\. PING to 127\.0\.0\.1:6379 \(store of goods\) takes up to 12 ms \(median 0\.10 ms\); its CPU is at 10\s% of a core\.$/,
   );
   assert.equal(found.subject, 'tbf on eth0 of web-1');
   assert.ok(found.state === 'raise');
-  assert.ok(
-    found.advice.includes('tc qdisc change dev eth0 root handle 1: tbf rate 50mbit burst 64kb latency 50ms'),
+  assert.match(
     found.advice.join('\n'),
+    /: tc qdisc change dev eth0 root handle 1: tbf rate 50mbit burst 64kb latency 50ms$/m,
   );
   assert.equal(passed('network-limiter', { mbit: 8, drops: 10 }).state, 'raise');
 });
 
 test('packets that are held back while no PING stalls are the work of a shaper', () => {
-  const calm = (growth: Growth) => seenIn('network-limiter', passing(growth, TBF, 0.3)).state;
+  const calm = (growth: Growth) => seenIn('network-limiter', passing(growth, TBF, NEAR)).state;
   assert.equal(calm({ mbit: 8, overlimits: 4000 }), 'fine');
   assert.equal(calm({ mbit: 8, drops: 10 }), 'raise', 'drops need no stall');
 });
 
-test('a few packets held back raise nothing, and keep what was raised', () => {
-  assert.equal(passed('network-limiter', { mbit: 8, drops: 9 }).state, 'hold');
-  assert.equal(passed('network-limiter', { mbit: 8, overlimits: 30 }).state, 'hold');
-  assert.equal(passed('network-limiter', { mbit: 8, overlimits: 29 }).state, 'fine');
+test('a few packets held back raise nothing where PINGs are slow for another reason, and keep what was raised', () => {
+  for (const around of [FAR, { cpu: 0.9 }]) {
+    const stateAt = (growth: Growth) => seenIn('network-limiter', passing({ mbit: 8, ...growth }, TBF, around)).state;
+    assert.equal(stateAt({ drops: 9 }), 'hold');
+    assert.equal(stateAt({ overlimits: 100 }), 'raise');
+    assert.equal(stateAt({ overlimits: 30 }), 'hold');
+    assert.equal(stateAt({ overlimits: 29 }), 'fine');
+  }
+});
+
+test('one packet held back is enough while a PING to a node that is near and idle stalls', () => {
+  const stateAt = (growth: Growth, worstMs: number) =>
+    seenIn('network-limiter', passing({ mbit: 8, ...growth }, TBF, { rtt: [0.1, 0.1, 0.1, worstMs] })).state;
+  assert.equal(stateAt({ overlimits: 1 }, 38), 'raise');
+  assert.equal(stateAt({ overlimits: 1 }, 4), 'hold');
+  assert.equal(stateAt({ overlimits: 1 }, 1), 'fine');
+  assert.equal(stateAt({}, 38), 'fine');
 });
 
 test('a limiter whose rate is used up is that, and not one that stalls', () => {
@@ -99,11 +126,11 @@ test('a class of htb is judged by its guaranteed rate: what it may borrow belong
   assert.ok(found.state === 'raise');
   assert.equal(
     found.advice[1],
-    'tc class change dev eth0 parent 1:1 classid 1:10 htb rate 20mbit ceil 100mbit burst 128kb cburst 128kb',
+    'A burst of at least rate ÷ HZ and some milliseconds of the rate: tc class change dev eth0 parent 1:1 classid 1:10 htb rate 20mbit ceil 100mbit burst 128kb cburst 128kb',
   );
   const top = passed('network-limiter', { mbit: 5, overlimits: 4000 }, { ...CLASS, parent: 'root', handle: '1:1' });
   assert.ok(top.state === 'raise');
-  assert.match(top.advice[1] ?? '', /^tc class change dev eth0 parent 1: classid 1:1 htb/);
+  assert.match(top.advice[1] ?? '', /: tc class change dev eth0 parent 1: classid 1:1 htb/);
 });
 
 test('classes of one interface are subjects of their own', () => {

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { HostFacts, NodeFacts, QdiscFacts } from '../../../../src/operations/doctor/facts.ts';
+import type { NodeFacts } from '../../../../src/operations/doctor/facts.ts';
 import {
   adviceOf,
   assertRaised,
   domainWith,
-  evidenceOf,
-  hostWith,
   laterNode,
   nodeWith,
   seen,
@@ -15,7 +13,6 @@ import {
   snapshotWith,
   storeWindow,
   storeWith,
-  TBF,
   windowOf,
 } from '../harness.ts';
 import type { Fields } from '../healthy-redis.ts';
@@ -46,33 +43,6 @@ test('reads that wait for a round trip of milliseconds beside an idle CPU are ro
   assert.equal(seenIn('pattern-round-trips', windowWith(3, 50)).state, 'skipped');
 });
 
-test('connections that are opened again and again are the work of the server', () => {
-  const opened = pair({ total_connections_received: 80, cmdstat_get: 200, total_commands_processed: 200 });
-  assertRaised(
-    seenIn('pattern-reconnects', opened),
-    /80 connections are opened a second, 29 % of all commands and connections, beside 12 that stay; the CPU is at 15 %/,
-  );
-  const few = pair({ total_connections_received: 20, cmdstat_get: 20_000, total_commands_processed: 20_000 });
-  assert.equal(seenIn('pattern-reconnects', few).state, 'fine', 'a small share of the work');
-  const slow = pair({ total_connections_received: 7, cmdstat_get: 20, total_commands_processed: 20 });
-  assert.equal(seenIn('pattern-reconnects', slow).state, 'hold');
-});
-
-test('fifty connections a second are a trouble beside any number of commands and idle connections', () => {
-  const idle = nodeWith({ info: { connected_clients: 4000 } });
-  const stateAt = (count: number): string => {
-    const growth = { ...CPU, cmdstat_get: 20_000, total_commands_processed: 20_000, total_connections_received: count };
-    return seenIn('pattern-reconnects', storeWindow([idle], [laterNode(idle, growth)])).state;
-  };
-  assert.deepEqual([50, 30, 24].map(stateAt), ['raise', 'hold', 'fine']);
-});
-
-test('neither INFO nor the handshakes count beside the connections and the commands of others', () => {
-  const growth = { total_connections_received: 12, cmdstat_get: 100, cmdstat_info: 500, cmdstat_hello: 500 };
-  const found = seenIn('pattern-reconnects', pair({ ...growth, total_commands_processed: 1100 }));
-  assert.match(evidenceOf(found), /12 connections are opened a second, 11 % of all/);
-});
-
 test('large replies beside an idle CPU are found, and the stream to replicas is none', () => {
   const large = { total_net_output_bytes: 50e6, cmdstat_get: 500, total_commands_processed: 500 };
   assertRaised(
@@ -87,33 +57,6 @@ test('large replies beside an idle CPU are found, and the stream to replicas is 
   assert.equal(seenIn('pattern-big-replies', small).state, 'fine');
   const busy = pair({ ...large, used_cpu_user_main_thread: 0.9 });
   assert.equal(seenIn('pattern-big-replies', busy).state, 'fine', 'the CPU is the limit there');
-});
-
-const FRESH: QdiscFacts = { ...TBF, burstBytes: 2048, sentBytes: 0, dropped: 0, overlimits: 0 };
-
-function limitedWindow(maxMs: number, qdisc: Partial<QdiscFacts>, cpu = CPU) {
-  const host = (one: QdiscFacts): HostFacts => hostWith({ qdiscs: { known: [one] } });
-  return windowOf(
-    snapshotWith({ stores: [storeWith({}, [master])], hosts: [host(FRESH)] }),
-    snapshotWith({
-      stores: [storeWith({}, [laterNode(master, cpu, pings(0.1, 0.1, 0.2, maxMs))])],
-      hosts: [host({ ...FRESH, ...qdisc })],
-    }),
-  );
-}
-
-test('stalls while nothing is full, with a discipline that holds packets back, are a limiter', () => {
-  assertRaised(
-    seenIn('pattern-limiter', limitedWindow(38, { overlimits: 300, sentBytes: 1e6 })),
-    /PING takes up to 38 ms .* tbf on eth0 of web-1 passes 8\.0 of 50 Mbit\/s, drops 0 and holds back 300 packets/,
-  );
-  assert.equal(seenIn('pattern-limiter', limitedWindow(4, { dropped: 5 })).state, 'hold');
-});
-
-test('a limiter that is used up, or holds nothing back, or does not stall, is no such pattern', () => {
-  assert.equal(seenIn('pattern-limiter', limitedWindow(38, { overlimits: 300, sentBytes: 6e6 })).state, 'fine');
-  assert.equal(seenIn('pattern-limiter', limitedWindow(38, { sentBytes: 1e6 })).state, 'fine');
-  assert.equal(seenIn('pattern-limiter', limitedWindow(1, { overlimits: 300 })).state, 'fine');
 });
 
 const LAGGING = {

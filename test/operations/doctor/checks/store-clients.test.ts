@@ -60,8 +60,13 @@ test('a server that lets nobody in is unreachable, and the credentials are named
   assert.equal(onlyOf(unreachable(storeWindow([], [late]))).state, 'skipped', 'it was not asked');
 });
 
-const opened = (count: number, connected = 12): NodeFacts =>
-  laterNode(nodeWith({ info: { connected_clients: connected } }), { total_connections_received: count });
+/** A node later, whose other clients sent this many commands. */
+const opened = (count: number, connected = 12, commands = 100_000): NodeFacts =>
+  laterNode(nodeWith({ info: { connected_clients: connected } }), {
+    total_connections_received: count,
+    total_commands_processed: commands,
+    cmdstat_get: commands,
+  });
 
 test('eighty new connections a second beside twelve are a churn, and its client is named', () => {
   const young = { address: '10.0.0.5', name: 'php', count: 8, young: 8 };
@@ -84,6 +89,32 @@ for (const [what, count, connected, seconds, state] of [
     assert.equal(stateOf('store-connection-churn', HEALTHY_NODE, opened(count, connected), { seconds }), state);
   });
 }
+
+for (const [what, count, commands, state] of [
+  ['a third of the work', 80, 160, 'raise'],
+  ['a small part of it', 20, 20_000, 'fine'],
+  ['most of it, and seven a second', 7, 20, 'hold'],
+] as const) {
+  test(`new connections beside thousands that stay: ${what}`, () => {
+    const idle = nodeWith({ info: { connected_clients: 4000 } });
+    assert.equal(stateOf('store-connection-churn', idle, opened(count, 4000, commands)), state);
+  });
+}
+
+test('neither INFO nor the handshakes count beside the connections and the commands of others', () => {
+  const growth = { total_connections_received: 12, cmdstat_get: 100, cmdstat_info: 500, cmdstat_hello: 500 };
+  const after = laterNode(HEALTHY_NODE, { ...growth, total_commands_processed: 1100 });
+  assert.match(
+    evidenceOf(seen('store-connection-churn', HEALTHY_NODE, after)),
+    /^12 connections are opened a second, 10\.7\s% of all commands and connections, beside 12 that .*; the CPU is at 0\s% of a core, PING takes 0\.09 ms, at worst 0\.11 ms\.$/,
+  );
+});
+
+test('a server without INFO commandstats is judged by the life of its connections', () => {
+  const silent = nodeWith({ info: { total_commands_processed: undefined } });
+  const found = seen('store-connection-churn', silent, laterNode(silent, { total_connections_received: 20 }));
+  assertRaised(found, /a second beside 12 that are there: one lives 600\sms/);
+});
 
 test('a server that was restarted tells nothing about a churn', () => {
   const restarted = nodeWith({ info: { run_id: 'another', total_connections_received: 1000 } });
