@@ -9,7 +9,7 @@ import type { Settings } from '../../src/config/settings.ts';
 import { CHECKS } from '../../src/operations/doctor/checks/checks.ts';
 import { createHostReader } from '../../src/operations/doctor/collect/host.ts';
 import { createExaminer } from '../../src/operations/doctor/create-doctor.ts';
-import { diagnose } from '../../src/operations/doctor/judge.ts';
+import { createJudge, diagnose } from '../../src/operations/doctor/judge.ts';
 import type { Report } from '../../src/operations/doctor/report.ts';
 import { systemClock, waitFor } from '../../src/runtime.ts';
 import type { RedisStore } from '../../src/stores/redis/store.ts';
@@ -195,7 +195,7 @@ export async function examine(settings: Settings, { store }: Pick<OpenedStores, 
   const uses = using();
   let report: Report;
   try {
-    report = diagnose(await examiner.series(), { checks: STORE_CHECKS, tookMs: 0 });
+    report = diagnose(await examiner.series(), { judge: createJudge(STORE_CHECKS), tookMs: 0 });
   } finally {
     used = false;
     await uses;

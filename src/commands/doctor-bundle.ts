@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Check } from '../operations/doctor/check.ts';
-import { diagnose } from '../operations/doctor/judge.ts';
+import { createJudge, diagnose } from '../operations/doctor/judge.ts';
 import { redacted, textWithoutQuotes } from '../operations/doctor/redact.ts';
 import type { Report } from '../operations/doctor/report.ts';
 import { projectVersion, UsageError } from './arguments.ts';
@@ -38,7 +38,7 @@ export function writeBundle(file: string, look: Look, checks: readonly Check[]):
 
 function bundleOf({ report, snapshots = [], acknowledgements }: Look, checks: readonly Check[]): Buffer {
   const shown = redacted(snapshots);
-  const judged = diagnose(shown, { checks, acknowledgements, tookMs: report.tookMs });
+  const judged = diagnose(shown, { acknowledgements, tookMs: report.tookMs, judge: createJudge(checks) });
   const safe: Report = { ...judged, remarks: report.remarks.map(textWithoutQuotes) };
   const seconds = Math.floor(report.atMs / 1000);
   const files = [

@@ -65,9 +65,7 @@ export function serviceLooker(
       const own = acknowledgementsIn(asked.acknowledged, clock.wallMs());
       const merged = snapshots && mergeParts(snapshots, parts);
       const judged =
-        merged === undefined
-          ? report
-          : joined(report, diagnose(merged, { checks, tookMs: report.tookMs, judge }), checks);
+        merged === undefined ? report : joined(report, diagnose(merged, { tookMs: report.tookMs, judge }), checks);
       return {
         report: accepting(judged, own, parts),
         snapshots: merged,
@@ -158,7 +156,7 @@ export function directLooker(
       const snapshots = mergeParts(await examiner.series(asked.windowMs), asked.parts);
       const acknowledgements = acknowledgementsIn(file, clock.wallMs());
       const tookMs = clock.monotonicMs() - beganMs;
-      const judged = diagnose(snapshots, { checks: asked.checks, acknowledgements, tookMs, judge });
+      const judged = diagnose(snapshots, { acknowledgements, tookMs, judge });
       const report = { ...judged, remarks: [...judged.remarks, ...ageRemarks(asked.parts, judged.atMs)] };
       return { report, snapshots, acknowledgements, answered: snapshots.some(isAnswered) };
     },

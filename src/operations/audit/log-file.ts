@@ -75,21 +75,17 @@ export async function appendLines(file: string, rotation: Rotation, lines: reado
   }
 }
 
-interface Opened {
-  readonly handle: FileHandle;
-  readonly isFile: boolean;
-  /** The inode: tells the file from a later one of the same name. */
-  readonly id: bigint;
-  bytes: number;
-  /** The file ends with half a line, as after a full disk or a crash. The next line must not become part of it. */
-  isTorn: boolean;
-}
+type Opened = Awaited<ReturnType<typeof openToAppend>>;
 
 /** A FIFO without a reader refuses the write. Otherwise the write would hold a thread, and with it the end of the process. */
 const { O_NONBLOCK } = constants;
 const TO_APPEND = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | O_NONBLOCK;
 
-async function openToAppend(file: string): Promise<Opened> {
+/**
+ * `id`: the inode, which tells the file from a later one of the same name. `isTorn`: the file ends with half a line, as after a full
+ * disk or a crash, and the next line must not become part of it.
+ */
+async function openToAppend(file: string) {
   const handle = await open(file, TO_APPEND, 0o600);
   try {
     const stat = await handle.stat({ bigint: true });

@@ -149,16 +149,14 @@ function skippedOf(observed: ReadonlyMap<Check, readonly CheckResult[]>): readon
 export function diagnose(
   snapshots: readonly Snapshot[],
   options: {
-    readonly checks?: readonly Check[];
     readonly acknowledgements?: Acknowledgements;
     /** Time of the whole examination. */
     readonly tookMs: number;
-    /** One that judged an examination a moment ago: its findings are cleared by their lower thresholds. */
+    /** One that judged an examination a moment ago clears its findings by their lower thresholds. Absent: one of all checks. */
     readonly judge?: Judge;
   },
 ): Report {
-  const { acknowledgements = NO_ACKNOWLEDGEMENTS, tookMs } = options;
-  const judge = options.judge ?? createJudge(options.checks ?? CHECKS);
+  const { acknowledgements = NO_ACKNOWLEDGEMENTS, tookMs, judge = createJudge(CHECKS) } = options;
   const windows = windowsOf(snapshots);
   for (const window of windows) judge.add(window);
   const last = snapshots.at(-1);

@@ -28,13 +28,6 @@ interface VerdictView {
   readonly kind?: Verdict['kind'];
 }
 
-/** An event of the timeline: `lead` in the colour of its tone, then `text`. */
-interface MarkView {
-  readonly tone?: Tone;
-  readonly lead: string;
-  readonly text: string;
-}
-
 /** Explanations of the three figures that a drill is run for, for tooltips. */
 export const MEANINGS = {
   headroom:
@@ -268,7 +261,8 @@ const PHASE_SENTENCES: Readonly<Record<DrillPhase, string>> = {
 /** Number of buckets: the denominator of a stage's ranges. */
 const BUCKETS = 10_000;
 
-export function markOf(mark: Mark, plan: Plan): MarkView {
+/** An event of the timeline: `lead` in the colour of its tone, then `text`. */
+export function markOf(mark: Mark, plan: Plan): { readonly tone?: Tone; readonly lead: string; readonly text: string } {
   switch (mark.kind) {
     case 'phase':
       return { lead: '', text: PHASE_SENTENCES[mark.phase] ?? mark.phase };

@@ -36,21 +36,13 @@ export interface FlushOptions extends PreviewOptions {
 export type Flush = ReturnType<typeof createFlush>;
 
 export function createFlush(options: FlushOptions) {
-  const { domain, control, content, dedicated, controlElsewhere, clock, random, observe } = options;
-  const { keysPerSecond = 5000, followMs = 1000 } = options;
-  /** @throws OperationError no-store when an erasure here would miss a store */
-  const checkedDeclaration = (): StoreDeclaration => {
-    const missed = options.missedStore?.();
-    if (missed !== undefined) throw new OperationError('no-store', `${missed}; nothing was erased`);
-    return { domain, hasStore: content !== undefined, dedicated, controlElsewhere };
-  };
-  const erased = options.erased ?? content;
-  const erasures = createErasures({ ...options, content: erased, keysPerSecond });
+  const { domain, control, content, clock, random, observe, keysPerSecond = 5000, followMs = 1000 } = options;
+  const erasures = createErasures({ ...options, content: options.erased ?? content, keysPerSecond });
 
   /** The ranges of a request. @throws OperationError */
   const validRanges = (request: FlushRequest): readonly BucketRange[] => {
     const ranges = rangesOf(request, random);
-    if (request.mode === 'erase') checkErase(request.by ?? 'unlink', ranges, checkedDeclaration());
+    if (request.mode === 'erase') checkErase(request.by ?? 'unlink', ranges, options);
     checkIndexVersion(request);
     return ranges;
   };
@@ -127,7 +119,7 @@ export function createFlush(options: FlushOptions) {
      * For drills, and for `flush`. @throws OperationError not-dedicated
      */
     erase: async (request: EraseRequest, signal: AbortSignal) => {
-      checkErase(request.by, request.ranges, checkedDeclaration());
+      checkErase(request.by, request.ranges, options);
       return erasures.now(request, signal);
     },
     close: erasures.close,
@@ -139,21 +131,19 @@ interface Flushed extends Changed {
   readonly affected: Affected;
 }
 
-interface StoreDeclaration extends Pick<FlushOptions, 'domain' | 'dedicated' | 'controlElsewhere'> {
-  readonly hasStore: boolean;
-}
-
-/** @throws OperationError no-store, not-dedicated: the message says what to declare or to request. */
-function checkErase(by: EraseBy, ranges: readonly BucketRange[], declaration: StoreDeclaration): void {
+/** @throws OperationError no-store, also when a store would be missed; not-dedicated: it says what to declare or to request. */
+function checkErase(by: EraseBy, ranges: readonly BucketRange[], options: FlushOptions): void {
+  const { domain, content, dedicated, controlElsewhere, missedStore } = options;
+  const missed = missedStore?.();
+  if (missed !== undefined) throw new OperationError('no-store', `${missed}; nothing was erased`);
   if (by === 'unlink') return;
-  const { domain, hasStore, dedicated, controlElsewhere } = declaration;
   const refuse = (words: string, parameter?: string): OperationError =>
     new OperationError(
       'not-dedicated',
       `${words}; or erase by unlink, which takes this domain’s keys alone`,
       parameter,
     );
-  if (!hasStore) {
+  if (content === undefined) {
     throw new OperationError('no-store', `${domain} has no store, so it has no node to empty`, 'by');
   }
   if (!dedicated) {

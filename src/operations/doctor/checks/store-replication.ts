@@ -16,14 +16,10 @@ import { cli, largerBacklog, largerReplicaLimit, NO_INFO, type ReplicaLine, repl
 
 /** Copies of a store node's data: snapshots and append-only files, replicas, their lag and their full copies. */
 
-interface Saving {
-  readonly view: NodeView;
-  readonly appends: boolean;
-  /** Save points, `3600 1 300 100`; empty: none; undefined: CONFIG GET did not tell them. */
-  readonly points: string | undefined;
-}
+type Saving = NonNullable<ReturnType<typeof savingOf>>;
 
-function savingOf(view: NodeView): Saving | undefined {
+/** `points`: save points, `3600 1 300 100`; empty: none; undefined: CONFIG GET did not tell them. */
+function savingOf(view: NodeView) {
   const appends = view.level('aof_enabled');
   return appends === undefined ? undefined : { view, appends: appends !== 0, points: view.config('save') };
 }

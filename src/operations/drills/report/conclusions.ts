@@ -196,23 +196,13 @@ function ratioOf(cohorts: readonly (CohortFigures | undefined)[]): Ratio | undef
   return searches > 0 ? { searches, hitRatio: hits / searches } : undefined;
 }
 
+/** `passing`: above the limit during the stages, for less time than the guard allows. */
+type Held = 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested' | 'not measured';
+
+export type TestedGuard = ReturnType<typeof testedGuard>;
+
 /** One guard over the whole drill: its value before, at the worst moment, and after. */
-export interface TestedGuard {
-  readonly guard: GuardRule;
-  readonly before?: number;
-  readonly worst?: number;
-  readonly after?: number;
-  /** `passing`: above the limit during the stages, for less time than the guard allows. */
-  readonly held: 'held' | 'passing' | 'broken' | 'failed before' | 'failed after' | 'not tested' | 'not measured';
-  /** When it first broke. */
-  readonly brokenAtMs?: number;
-}
-
-export function testedGuards(track: Track, plan: Plan): readonly TestedGuard[] {
-  return plan.guards.map((guard) => tested(track, guard));
-}
-
-function tested(track: Track, guard: GuardRule): TestedGuard {
+export function testedGuard(track: Track, guard: GuardRule) {
   const { result } = track;
   const values = (...phases: readonly DrillPhase[]): readonly number[] =>
     samplesOf(track)
@@ -228,7 +218,7 @@ function tested(track: Track, guard: GuardRule): TestedGuard {
   // Several guards may watch one figure with different limits: a mark names its own.
   const mark = track.marks.find((one) => one.kind === 'guard' && one.figure === guard.figure && one.max === guard.max);
   const isAbove = (value: number | undefined): boolean => isKnown(value) && value > guard.max;
-  const heldWhere = (): TestedGuard['held'] => {
+  const heldWhere = (): Held => {
     if (mark !== undefined) return 'broken';
     if (isAbove(before)) return 'failed before';
     if (isAbove(after)) return 'failed after';
@@ -242,6 +232,7 @@ function tested(track: Track, guard: GuardRule): TestedGuard {
     worst,
     after: isKnown(after) ? after : undefined,
     held: heldWhere(),
+    /** When it first broke. */
     brokenAtMs: mark?.atMs,
   };
 }

@@ -16,7 +16,7 @@ import type { Figures } from '../../meter/figures.ts';
 import type { Journal, Mark } from '../journal.ts';
 import type { Plan } from '../plan.ts';
 import { guardRuleText, guardText, markOf, STAGE_COLUMNS, stageRows } from '../view.ts';
-import { type Conclusion, conclusionsOf, type TestedGuard, testedGuards } from './conclusions.ts';
+import { type Conclusion, conclusionsOf, type TestedGuard, testedGuard } from './conclusions.ts';
 import { type Segment, segmentsOf, type Track } from './track.ts';
 
 /** The figures of the plots, one row per phase. */
@@ -117,7 +117,7 @@ export function hypothesisTable(track: Track, plan: Plan): TreeElement | undefin
       { title: 'If broken', cell: ({ guard }) => guard.then },
       { title: 'Held?', cell: heldText },
     ],
-    rows: testedGuards(track, plan),
+    rows: plan.guards.map((guard) => testedGuard(track, guard)),
     none: 'The plan has no guards: nothing was promised, and nothing would have ended the drill.',
   });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Sample } from '../../../../src/operations/drills/journal.ts';
-import { controlConclusion, testedGuards } from '../../../../src/operations/drills/report/conclusions.ts';
+import { controlConclusion, testedGuard } from '../../../../src/operations/drills/report/conclusions.ts';
 import { cohortCurve, trackOf } from '../../../../src/operations/drills/report/track.ts';
 import { journalOf, STAGED } from '../../../fakes/journal.ts';
 
@@ -50,9 +50,10 @@ test('a control cohort that varies by chance lost nothing; one that fell shows t
 test('a guard held when its figure was above the limit for a moment, and did not hold when it was above it after the stages', () => {
   const [learned] = JOURNAL.learned;
   assert.ok(learned?.after);
-  const guard = { ...STAGED, guards: STAGED.guards.filter(({ figure }) => figure === 'engineRateFactor') };
+  const guard = STAGED.guards.find(({ figure }) => figure === 'engineRateFactor');
+  assert.ok(guard);
   const held = (parts: Partial<typeof learned>): string | undefined => {
-    return testedGuards(trackOf({ ...JOURNAL, learned: [{ ...learned, ...parts }] }, 'goods'), guard)[0]?.held;
+    return testedGuard(trackOf({ ...JOURNAL, learned: [{ ...learned, ...parts }] }, 'goods'), guard).held;
   };
   assert.equal(held({}), 'passing');
   assert.equal(held({ after: { ...learned.after, engineCallsPerSecond: 9999 } }), 'failed after');
