@@ -3,7 +3,6 @@ import {
   type Address,
   formatAddress,
   formatDuration,
-  formatHostPort,
   formatSize,
   HOST_PORT_PATTERN,
   type HostPort,
@@ -212,11 +211,7 @@ function checkEngine(engine: NonNullable<DraftDomain['engine']>, report: ReportF
   const hardDeadline = bound('hardDeadline', hardDeadlineMs, formatDuration);
   checkBound(report, ['engine', 'deadline'], deadlineMs, 'at most', hardDeadline);
   if (engine.kind !== 'sqlite') {
-    const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map((each) =>
-      each?.host === undefined || each.port === undefined
-        ? undefined
-        : formatHostPort({ host: each.host, port: each.port }),
-    );
+    const names = [{ host: engine.host, port: engine.port }, ...(engine.mirrors ?? [])].map(shownAddress);
     for (const index of repeats(names)) {
       const allowed = 'each server once, the first one included';
       report(['engine', 'mirrors', index - 1], JSON.stringify(names[index]), allowed);
@@ -266,10 +261,7 @@ function checkStore(store: NamedStore['store'], report: ReportFault): void {
   }
   const list = store.kind === 'sentinel' ? 'sentinels' : 'nodes';
   const nodes = (store.kind === 'sentinel' ? store.sentinels : store.nodes) ?? [];
-  const names = nodes.map((node) => {
-    const address = addressOf(node);
-    return address === undefined ? undefined : formatAddress(address);
-  });
+  const names = nodes.map(shownAddress);
   for (const index of repeats(names)) report([list, index], JSON.stringify(names[index]), 'each node once');
   if (store.tls !== undefined && names[0]?.startsWith('unix:')) {
     report(['tls'], 'a section', 'nothing with a Unix socket: Redis speaks TLS on its TLS port only');
@@ -279,10 +271,7 @@ function checkStore(store: NamedStore['store'], report: ReportFault): void {
 
 function checkNatMap(natMap: NonNullable<Draft<NatMap>>, report: ReportFault): void {
   const announced = Object.keys(natMap);
-  const names = announced.map((text) => {
-    const address = parseHostPort(text);
-    return address === undefined ? undefined : formatHostPort(address).toLowerCase();
-  });
+  const names = announced.map((text) => shownAddress(parseHostPort(text))?.toLowerCase());
   for (const [index, text] of announced.entries()) {
     // A name that is no host:port at all is reported by `readTree`.
     if (names[index] === undefined && HOST_PORT.test(text)) {
@@ -302,6 +291,11 @@ function addressOf(node: Draft<Address> | undefined): Address | undefined {
   if ('path' in node) return node.path === undefined ? undefined : { path: node.path };
   const { host, port } = node as Draft<HostPort>;
   return host === undefined || port === undefined ? undefined : { host, port };
+}
+
+function shownAddress(node: Draft<Address> | undefined): string | undefined {
+  const address = addressOf(node);
+  return address && formatAddress(address);
 }
 
 type Claim = NamedStore & { readonly names: readonly string[] };

@@ -57,6 +57,15 @@ export const listenerTls = Type.Object(
   closed(`Accept TLS connections only, version 1.2 or newer. ${FILES} A renewed certificate needs a restart.`),
 );
 
+const sqliteDirectory = text('Directory of `<domain>.sqlite`; a relative one starts at the working directory.', {
+  default: 'data',
+});
+
+const identifier = {
+  pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
+  'x-allowed': 'a letter or _, then letters, digits and _, 64 at most',
+};
+
 const engineLimits = {
   deadline: duration('Time until the client is answered without the engine: with a stale page or an error.', {
     default: '800ms',
@@ -103,9 +112,7 @@ export const engine = Type.Union(
     Type.Object(
       {
         kind: kind('sqlite'),
-        directory: text('Directory of `<domain>.sqlite`; a relative one starts at the working directory.', {
-          default: 'data',
-        }),
+        directory: sqliteDirectory,
         workers: integer('Number of threads that run queries.', { default: 2, minimum: 1, maximum: 64 }),
         demo: flag('Build the demo index when the file is missing.', { default: false }),
         ...engineLimits,
@@ -122,13 +129,7 @@ export const engine = Type.Union(
           maxItems: 15,
           description: 'Further servers with the same index. A search goes to the least busy server that answers.',
         }),
-        index: optional(
-          text('Name of the index.', {
-            pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
-            'x-allowed': 'a letter or _, then letters, digits and _, 64 at most',
-            'x-default': "the domain's name, with _ for -",
-          }),
-        ),
+        index: optional(text('Name of the index.', { ...identifier, 'x-default': "the domain's name, with _ for -" })),
         ranker: text('Ranker of the matches.', {
           default: 'proximity_bm25',
           pattern: "^(proximity_bm25|bm25|none|wordcount|proximity|matchany|fieldmask|sph04|expr\\('[^'\\\\]+'\\))$",
@@ -139,10 +140,7 @@ export const engine = Type.Union(
         password: optional(text('Its password.', { 'x-secret': true })),
         tls: Type.Optional(engineTls),
         idAttribute: optional(
-          text("Attribute that holds the document's id; without it, the engine's numeric id is used.", {
-            pattern: '^[A-Za-z_][A-Za-z0-9_]{0,63}$',
-            'x-allowed': 'a letter or _, then letters, digits and _, 64 at most',
-          }),
+          text("Attribute that holds the document's id; without it, the engine's numeric id is used.", identifier),
         ),
         connectTimeout: duration('Maximum time of a connection attempt.', { default: '2s', min: 10, max: MINUTE }),
         // searchd allocates memory for all of them: 1000 took 53 ms, 200 million took 6 s.
@@ -161,9 +159,7 @@ export const engine = Type.Union(
 
 export const lifeboat = Type.Object(
   {
-    directory: text('Directory of `<domain>.sqlite`; a relative one starts at the working directory.', {
-      default: 'data',
-    }),
+    directory: sqliteDirectory,
     workers: integer('Number of threads, and maximum number of concurrent searches.', {
       default: 1,
       minimum: 1,

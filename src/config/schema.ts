@@ -1,7 +1,6 @@
 import Type from 'typebox';
 import { PRESET_NAMES } from '../catalogue/presets.ts';
 import { DAY_FORMATS, NUMBER_FORMATS } from '../catalogue/values.ts';
-import type { Path } from '../schema/faults.ts';
 import {
   choice,
   closed,
@@ -305,20 +304,10 @@ export type Draft<T> = T extends string | number | boolean
           readonly [Key in keyof T as Key extends 'kind' ? never : Key]?: Draft<T[Key]> | undefined;
         };
 
-type DraftStore = NonNullable<Draft<Config['domains'][string]['store']>>;
+export type NamedStore = ReturnType<typeof namedStores>[number];
 
-/** A store in the configuration, and its path. */
-export interface NamedStore {
-  readonly path: Path;
-  /** A domain's name, `control` or `counters`. */
-  readonly owner: string;
-  /** It is one of the domain's candidates. */
-  readonly candidate: boolean;
-  readonly store: Exclude<DraftStore, { readonly kind: 'none' }>;
-}
-
-/** Every store that the process connects to, or may connect to. */
-export function namedStores(config: Draft<Config>): readonly NamedStore[] {
+/** Every store that the process connects to, or may connect to. `owner`: a domain's name, `control` or `counters`. */
+export function namedStores(config: Draft<Config>) {
   const all = [
     ...Object.entries(config.domains ?? {}).flatMap(([name, domain]) => [
       { path: ['domains', name, 'store'], owner: name, candidate: false, store: domain?.store },

@@ -2,6 +2,8 @@ import type { SigningKeys } from '../cache/signing.ts';
 import type { Address, HostPort } from '../schema/units.ts';
 import type { Attribute, ContextParameter } from '../search/domain.ts';
 import type { Config, DomainConfig } from './schema.ts';
+import type { TlsFiles } from './tls.ts';
+import type { TracingSettings } from './tracing.ts';
 
 /**
  * The configuration as the code uses it. A member that is not declared here is that of the configuration, and is described
@@ -19,32 +21,6 @@ export interface Settings extends Omit<Config, 'admin' | 'control' | 'counters' 
   readonly tracing?: TracingSettings;
   readonly domains: readonly DomainSettings[];
 }
-
-/** The exporter and the resource read their variables of OpenTelemetry themselves, which were checked before. */
-export interface TracingSettings {
-  readonly trustParents: Config['tracing']['trustParents'];
-  readonly exporter:
-    | { readonly kind: 'console' }
-    | {
-        readonly kind: 'otlp';
-        /** Where the exporter sends spans. */
-        readonly url: string;
-        /** They may hold credentials. */
-        readonly sendsHeaders: boolean;
-        readonly compression: 'gzip' | 'none';
-        readonly tls: Omit<ClientTlsSettings, 'serverName'>;
-      };
-  readonly sampler: { readonly name: SamplerName; readonly ratio: number };
-  readonly batch: {
-    readonly intervalMs: number;
-    readonly exportTimeoutMs: number;
-    readonly maxQueuedSpans: number;
-    readonly maxBatchSpans: number;
-  };
-}
-
-type RootSampler = 'always_on' | 'always_off' | 'traceidratio';
-export type SamplerName = RootSampler | `parentbased_${RootSampler}`;
 
 export type LogLevel = Config['log']['level'];
 
@@ -89,20 +65,14 @@ export interface NamedStoreSettings {
   readonly settings: ConnectedStoreSettings;
 }
 
-/** The TLS settings of a client. PEM texts, read from the configured files at start. */
-interface ClientTlsSettings {
-  readonly ca?: string;
-  readonly cert?: string;
-  readonly key?: string;
+export interface TlsSettings extends TlsFiles {
   readonly serverName?: string;
-}
-
-export interface TlsSettings extends ClientTlsSettings {
   readonly rejectUnauthorized: boolean;
 }
 
 /** A server that cannot be verified gets no query. */
-export interface EngineTlsSettings extends ClientTlsSettings {
+export interface EngineTlsSettings extends TlsFiles {
+  readonly serverName?: string;
   /** Where TLS starts: inside the MySQL handshake, or before it. */
   readonly mode: 'mysql' | 'tunnel';
 }

@@ -3,12 +3,16 @@ import { resolve } from 'node:path';
 import { createSecureContext } from 'node:tls';
 import { type Fault, formatPath, MISSING, type Path, showValue } from '../schema/faults.ts';
 import { type Config, type Draft, namedStores } from './schema.ts';
-import type { EngineTlsSettings, TlsSettings } from './settings.ts';
 
 /** @throws as `readFileSync` does. */
 export type ReadFile = (path: string) => string;
 
-export type TlsFiles = Pick<TlsSettings, 'ca' | 'cert' | 'key'>;
+/** PEM texts, read from the configured files at start. */
+export interface TlsFiles {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
 
 const PEM = /-----BEGIN [A-Z0-9 ]+-----/;
 
@@ -56,7 +60,7 @@ function addressWithoutName(engine: DraftEngine): string | undefined {
 }
 
 /** Sphinx has no TLS of its own, so TLS to it needs a tunnel in front of it. */
-export function tlsModeOf(kind: 'sphinx' | 'manticore', given: EngineTlsSettings['mode'] | undefined) {
+export function tlsModeOf(kind: 'sphinx' | 'manticore', given: 'mysql' | 'tunnel' | undefined) {
   return given ?? (kind === 'sphinx' ? 'tunnel' : 'mysql');
 }
 

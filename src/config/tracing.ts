@@ -3,7 +3,6 @@ import { MINUTE } from '../schema/units.ts';
 import type { Environment } from './document.ts';
 import type { ConfigFault } from './faults.ts';
 import type { Config } from './schema.ts';
-import type { SamplerName, TracingSettings } from './settings.ts';
 import { type ReadFile, readTlsFiles } from './tls.ts';
 
 /** The values of a variable that are allowed. `read` gives undefined for any other. */
@@ -52,7 +51,8 @@ const exporter = <Value>(name: string, byDefault: Value, about: string, form: Fo
 });
 
 const ROOTS = ['always_on', 'always_off', 'traceidratio'] as const;
-const SAMPLERS: readonly SamplerName[] = [...ROOTS, ...ROOTS.map((root) => `parentbased_${root}` as const)];
+const SAMPLERS = [...ROOTS, ...ROOTS.map((root) => `parentbased_${root}` as const)];
+type SamplerName = (typeof SAMPLERS)[number];
 const PROPAGATORS = ['tracecontext', 'baggage'];
 const MAX_QUEUED = 65_536;
 const MAX_MS = 10 * MINUTE;
@@ -152,12 +152,15 @@ const VARIABLES = {
 export const TRACING_VARIABLES: readonly Pick<TracingVariable<unknown>, 'names' | 'allowed' | 'about'>[] =
   Object.values(VARIABLES);
 
+/** The exporter and the resource read their variables of OpenTelemetry themselves, which were checked before. */
+export type TracingSettings = NonNullable<ReturnType<typeof readTracing>['tracing']>;
+
 /** While tracing is off, the other variables are not read, because they may be meant for another program. */
 export function readTracing(
   env: Environment,
   trustParents: Config['tracing']['trustParents'],
   { readFile, cwd }: { readonly readFile: ReadFile; readonly cwd: string },
-): { readonly tracing?: TracingSettings; readonly faults: readonly ConfigFault[] } {
+) {
   const faults: ConfigFault[] = [];
   const find = (names: readonly string[]) => names.find((name) => (env[name] ?? '').trim() !== '');
   const fail = (names: readonly string[], value: string, allowed: string): void => {
@@ -174,11 +177,11 @@ export function readTracing(
 
   const { exporter: destinations, endpoint, base, headers, ca, cert, key } = VARIABLES;
   const isNamed = [destinations, endpoint, base].some(({ names }) => find(names) !== undefined);
-  if (!isNamed || take(VARIABLES.disabled)) return { faults };
+  if (!isNamed || take(VARIABLES.disabled)) return { tracing: undefined, faults };
   const destination = take(destinations);
-  if (destination === 'none') return { faults };
+  if (destination === 'none') return { tracing: undefined, faults };
 
-  const otlp = (): TracingSettings['exporter'] => {
+  const otlp = () => {
     take(VARIABLES.protocol);
     take(VARIABLES.timeout);
     const files = { ca: take(ca) || undefined, cert: take(cert) || undefined, key: take(key) || undefined };
@@ -192,8 +195,10 @@ export function readTracing(
     const isExact = find(endpoint.names) !== undefined;
     const sent = headers.names.map((name) => take({ ...headers, names: [name] }));
     return {
-      kind: 'otlp',
+      kind: 'otlp' as const,
+      /** Where the exporter sends spans. */
       url: isExact ? take(endpoint) : `${take(base).replace(/\/$/, '')}/v1/traces`,
+      /** They may hold credentials. */
       sendsHeaders: sent.some((text) => text !== ''),
       compression: take(VARIABLES.compression),
       tls,
@@ -208,9 +213,9 @@ export function readTracing(
     const allowed = `at most the ${maxQueuedSpans} of OTEL_BSP_MAX_QUEUE_SIZE`;
     fail(VARIABLES.maxBatch.names, String(maxBatchSpans), allowed);
   }
-  const tracing: TracingSettings = {
+  const tracing = {
     trustParents,
-    exporter: destination === 'console' ? { kind: 'console' } : otlp(),
+    exporter: destination === 'console' ? { kind: destination } : otlp(),
     sampler: { name: take(VARIABLES.sampler), ratio: take(VARIABLES.ratio) },
     batch: {
       intervalMs: take(VARIABLES.scheduleDelay),
@@ -219,7 +224,7 @@ export function readTracing(
       maxBatchSpans: Math.min(maxBatchSpans, maxQueuedSpans),
     },
   };
-  return faults.length > 0 ? { faults } : { tracing, faults };
+  return { tracing: faults.length > 0 ? undefined : tracing, faults };
 }
 
 const MAX_TEXT = 8192;

@@ -56,14 +56,10 @@ export function createControl(options: ControlOptions): Control & Record<'hasSyn
     },
   });
   const follower = createFollower({
-    domain,
-    store,
-    clock,
-    signing,
+    ...options,
     lease,
     stamp,
     deadlineMs,
-    observe,
     onAdopted: () => {
       compile();
       for (const changed of watchers) changed();
@@ -123,9 +119,7 @@ export function createControl(options: ControlOptions): Control & Record<'hasSyn
     }),
     change: async (change) => {
       if (waiting > MAX_WAITING) throw new OperationError('control-unavailable', 'too many changes at once');
-      return enqueue(() =>
-        changeDocument(change, { domain, follower, wallMs: clock.wallMs, random, stamp, longestLifeMs }),
-      );
+      return enqueue(() => changeDocument(change, { ...options, follower, wallMs: clock.wallMs, stamp }));
     },
     renew: async () => {
       const sentAtMs = clock.monotonicMs();

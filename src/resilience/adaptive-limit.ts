@@ -133,10 +133,10 @@ export function createGradientLimit({ ceiling, monotonicMs, random }: Omit<Limit
   const endLateProbe = (): void => {
     if (probeEndsAtMs === undefined || monotonicMs() < probeEndsAtMs) return;
     probeEndsAtMs = undefined;
-    const known = Number.isFinite(knownMs()) ? knownMs() : 0;
+    const known = knownMs();
     beginEpoch(SHORTEST_EPOCH_MS);
     // The probe ended without a result, so the known base is kept.
-    if (known > 0) baseMs = known;
+    baseMs = known;
   };
 
   const current = (): number => {

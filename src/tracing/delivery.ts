@@ -7,7 +7,7 @@ import {
   type SpanExporter,
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
-import type { TracingSettings } from '../config/settings.ts';
+import type { TracingSettings } from '../config/tracing.ts';
 import { settledWithin } from '../runtime.ts';
 
 /** Spans reached the collector, or were lost. */

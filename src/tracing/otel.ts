@@ -25,7 +25,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { TracingSettings } from '../config/settings.ts';
+import type { TracingSettings } from '../config/tracing.ts';
 import type { Clock, Runtime } from '../runtime.ts';
 import { createNetworkTest } from '../schema/units.ts';
 import {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadSettings, settingsWarnings } from '../../src/config/load.ts';
-import type { Settings, TracingSettings } from '../../src/config/settings.ts';
+import type { Settings } from '../../src/config/settings.ts';
+import type { TracingSettings } from '../../src/config/tracing.ts';
 import { pluck } from '../pluck.ts';
 import { faultsOf, testFaults } from './harness.ts';
 

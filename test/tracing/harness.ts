@@ -1,6 +1,6 @@
 import { seededRandom } from '../../loadtest/random.ts';
 import { loadSettings } from '../../src/config/load.ts';
-import type { TracingSettings } from '../../src/config/settings.ts';
+import type { TracingSettings } from '../../src/config/tracing.ts';
 import type { TracingEvent } from '../../src/tracing/delivery.ts';
 import type { Tracing } from '../../src/tracing/otel.ts';
 import { createTracing } from '../../src/tracing/tracing.ts';

@@ -175,17 +175,13 @@ const UNKNOWN_DOMAIN = { vary: 'Accept-Encoding', clientMaxAgeMs: 0 };
  * Request target → prepared search; a URL that was seen before costs one map look-up.
  * @throws Refusal, InvalidSearch.
  */
-function createTargets({
-  domains,
-  maxUrlBytes,
-  targetMemoBytes = TARGET_MEMO_BYTES,
-}: SearchHandlerOptions): (target: string, headers: ReadHeaders) => KnownTarget {
+function createTargets({ domains, maxUrlBytes, targetMemoBytes = TARGET_MEMO_BYTES }: SearchHandlerOptions) {
   const memo = createTargetMemo(targetMemoBytes);
   // When a header is part of the key, the URL alone does not identify the search.
   const byUrlAlone = new Set(
     domains.filter(({ context }) => context.every(({ source }) => source === 'query')).map(({ name }) => name),
   );
-  return (target, headers) => {
+  return (target: string, headers: ReadHeaders): KnownTarget => {
     const known = memo.get(target);
     if (known !== undefined) return known;
     const prepared = prepareSearch(parametersOf(target, headers, maxUrlBytes), domains);

@@ -28,8 +28,7 @@ const MAX_HOPS = 16;
  * proxy: any client can send the addresses before it. When trusted proxies are configured, the configured header is
  * accepted only from them: otherwise a crawler that sends a new value with each request would never use up a budget.
  */
-export function createClients(options: ClientOptions): (request: ClientRequest) => string {
-  const { trustedProxies, clientHeader } = options;
+export function createClients({ trustedProxies, clientHeader }: ClientOptions): (request: ClientRequest) => string {
   const isProxy = createNetworkTest(trustedProxies);
 
   return ({ headers, socket }) => {

@@ -16,8 +16,7 @@ interface Reports {
  * A control store in this process, for domains without another control store: everything works as in a fleet of one
  * process. Holds one document per domain, and one report per id until all reports expire together.
  */
-export function createMemoryControlStore(options: { readonly clock: Pick<Clock, 'monotonicMs'> }): ControlStore {
-  const { clock } = options;
+export function createMemoryControlStore({ clock }: { readonly clock: Pick<Clock, 'monotonicMs'> }): ControlStore {
   const documents = new Map<string, Document>();
   const reports = new Map<string, Reports>();
 

@@ -162,9 +162,9 @@ export function watchConnection(redis: Redis, watch: ConnectionWatch) {
     failed(detail);
   };
   reportClosedDoors(redis, failedInHandshake);
-  acceptServersWithoutInfo(redis, ({ role, loading }) => {
+  acceptServersWithoutInfo(redis, (role, isLoading) => {
     readOnly.told(isClusterReplica(redis) ? 'master' : role);
-    if (!loading) return;
+    if (!isLoading) return;
     limit?.refresh();
     failed('LOADING, as its INFO says');
   });

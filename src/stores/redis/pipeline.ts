@@ -177,7 +177,6 @@ async function pipelinesByNode<Item, Result>(
   const { items, nameOf, ownerOf, unowned, take, send: sendChunk } = options;
   const results: Result[] = items.map(() => unowned);
   const groups = Map.groupBy(items.entries(), ([, item]) => ownerOf(nameOf(item)));
-  groups.delete(undefined);
   const drain = async (node: RedisNode, group: readonly (readonly [position: number, item: Item])[]) => {
     const grouped = group.map(([, item]) => item);
     for (let first = 0; first < group.length; ) {
@@ -188,6 +187,6 @@ async function pipelinesByNode<Item, Result>(
       first = end;
     }
   };
-  await Promise.all([...groups].map(([node, group]) => (node === undefined ? undefined : drain(node, group))));
+  await Promise.all([...groups].map(([node, group]) => node && drain(node, group)));
   return results;
 }

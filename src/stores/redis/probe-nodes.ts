@@ -80,9 +80,7 @@ export function nodesOfInfo(text: string, asked: string): readonly ProbedNode[] 
   return distinct([{ address: asked, role }, ...replicas.slice(0, MAX_REPLICAS_OF_ONE)]);
 }
 
-export interface SentinelView {
-  readonly asked: string;
-  readonly reachable: Endpoints['reachable'];
+interface SentinelView extends NodeView {
   readonly configured: readonly string[];
   /** The replies of SENTINEL MASTER, REPLICAS and SENTINELS; undefined where it was refused. */
   readonly master: unknown;

@@ -3,27 +3,24 @@ import type { Clock } from '../../runtime.ts';
 
 /** How a connection becomes ready and stays at a server that takes writes. */
 
-const ROLES: Readonly<Record<string, ServerState['role']>> = { master: 'master', slave: 'replica' };
+type Role = 'master' | 'replica';
 
-/** The figures of INFO that matter here; no role where the server refuses INFO. */
-export interface ServerState {
-  readonly role?: 'master' | 'replica';
-  readonly loading: boolean;
-}
+const ROLES: Readonly<Record<string, Role>> = { master: 'master', slave: 'replica' };
 
 /**
  * ioredis asks INFO before it calls a connection ready, and reconnects for ever when the server refuses it (6.0.0,
  * `_readyCheck`; it accepts NOPERM only, with a line on the console). Proxies and managed servers refuse it. A server
  * that has no INFO is taken as ready: while it loads, it says so to each command.
+ * @param onInfo called with the role, undefined where the server refuses INFO
  */
-export function acceptServersWithoutInfo(redis: Redis, onState: (state: ServerState) => void): void {
+export function acceptServersWithoutInfo(redis: Redis, onInfo: (role?: Role, isLoading?: boolean) => void): void {
   const info = redis.info.bind(redis) as () => Promise<unknown>;
   redis.info = (async (callback: (error: Error | null, text?: string) => void) => {
     const reply = await info().catch((error: Error) => error);
     if (reply instanceof Error && !isRefusal(reply)) return callback(reply);
     const text = typeof reply === 'string' ? reply : '';
     const role = /^role:(master|slave)/m.exec(text)?.[1];
-    onState({ role: ROLES[role ?? ''], loading: /^loading:1/m.test(text) });
+    onInfo(ROLES[role ?? ''], /^loading:1/m.test(text));
     return callback(null, text);
   }) as unknown as Redis['info'];
 }
@@ -126,7 +123,7 @@ export function createReadOnly({ clock, random, look }: ReadOnlyOptions) {
       return isFirst;
     },
     /** Called with the role that the server of a new connection tells, if it tells one. */
-    told(role: 'master' | 'replica' | undefined): void {
+    told(role: Role | undefined): void {
       isRoleKnown = role !== undefined;
       if (role === 'master') waitMs = FIRST_WAIT_MS;
       if (role !== undefined) isReadOnly = role === 'replica';
