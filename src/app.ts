@@ -289,7 +289,6 @@ async function connectDomain(own: DomainSettings, { settings, stores, runtime, o
       store: operated,
       storedName: (key: string) => storedNameOf(key, name),
       status: search.status,
-      patienceMs: own.patienceMs,
       pagesOf: texts.pagesOf,
       searchText: texts.format,
       warm: { prepare: texts.parse, warm: search.warm, spare: search.spare },

@@ -22,12 +22,7 @@ export function isUsualName(column: string): boolean {
 }
 
 /** How the columns of one file were used. */
-export interface ColumnUse {
-  /** Columns that are not a field of a document; at most `MAX_IGNORED`. */
-  readonly ignored: readonly string[];
-  /** Columns that were read as a field of another name. */
-  readonly renamed: readonly (readonly [column: string, field: string])[];
-}
+export type ColumnUse = ReturnType<ReturnType<typeof createColumns>['use']>;
 
 /** Maximum number of different values counted per column: a facet with more is not readable. */
 export const MAX_DISTINCT = 200;
@@ -115,7 +110,8 @@ export function createColumns(attributes: readonly Attribute[], map: ColumnMap) 
     },
     /** The column of a field in the last row. */
     columnOf: (field: string): string | undefined => layout.get(field),
-    use: (): ColumnUse => ({ ignored: [...ignored].filter((column) => !renamed.has(column)), renamed: [...renamed] }),
+    /** `ignored`: columns that are not a field of a document. `renamed`: those that were read as a field of another name. */
+    use: () => ({ ignored: [...ignored].filter((column) => !renamed.has(column)), renamed: [...renamed] }),
   };
 }
 

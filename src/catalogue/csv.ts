@@ -1,19 +1,16 @@
 import { CsvError, type Parser, parse } from 'csv-parse';
 import { isUsualName } from './columns.ts';
-import { utf8Text } from './file.ts';
+import { MAX_ROW_BYTES, utf8Text } from './file.ts';
 import { faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 
-interface CsvOptions {
-  readonly maxBytes: number;
-  /** Takes the names of the columns. Throws a RowFault for a header that lacks a column. */
-  readonly onHeader: (columns: readonly string[]) => void;
-  readonly onNote: TakeNote;
-}
-
-/** Rows of text with a header, as spreadsheets write it. The line of a row is its first: a cell may span some. */
+/**
+ * Rows of text with a header, as spreadsheets write it. The line of a row is its first: a cell may span some.
+ * @param onHeader takes the names of the columns, and throws a RowFault for a header that lacks a column
+ */
 export async function* csvRows(
   chunks: AsyncGenerator<Buffer, void, undefined>,
-  { maxBytes, onHeader, onNote }: CsvOptions,
+  onHeader: (columns: readonly string[]) => void,
+  onNote: TakeNote,
 ): AsyncGenerator<RawRow, void, undefined> {
   const first = (await chunks.next()).value ?? Buffer.alloc(0);
   const dialect = dialectOf(first.toString('latin1'));
@@ -57,7 +54,7 @@ export async function* csvRows(
     // The number of columns is checked below, where the row can be named and skipped.
     relax_column_count: true,
     skip_empty_lines: true,
-    max_record_size: maxBytes,
+    max_record_size: MAX_ROW_BYTES,
     // Rows are taken in this callback, not read from the stream: an error destroys the stream with the good rows in it.
     on_record: (parsed) => {
       take(parsed as unknown as Parsed);
@@ -75,7 +72,7 @@ export async function* csvRows(
       if (chunk?.length === 0) continue;
       const error = await feed(parser, chunk);
       yield* ready.splice(0);
-      if (error !== undefined) return yield faultyRow(nextLine, new RowFault(problemOf(error, maxBytes)), true);
+      if (error !== undefined) return yield faultyRow(nextLine, new RowFault(problemOf(error)), true);
     }
   } finally {
     parser.destroy();
@@ -185,8 +182,9 @@ function cellText(column: string, cell: string): string {
   return /^="([^"]*)"$/.exec(text)?.[1] ?? text;
 }
 
-function problemOf({ code, message }: CsvError, maxBytes: number): string {
-  if (code === 'CSV_MAX_RECORD_SIZE') return `the row is longer than ${maxBytes} bytes, or a quote is never closed`;
+function problemOf({ code, message }: CsvError): string {
+  if (code === 'CSV_MAX_RECORD_SIZE')
+    return `the row is longer than ${MAX_ROW_BYTES} bytes, or a quote is never closed`;
   return code === 'CSV_QUOTE_NOT_CLOSED' ? 'a quote is opened and never closed' : `not CSV: ${shown(message)}`;
 }
 

@@ -15,18 +15,13 @@ import { amountOf, dayOf, isExactNumber, isInCurrency } from './values.ts';
 const MAX_TITLE_LENGTH = 1000;
 export const MAX_STRING_LENGTH = 256;
 
-interface DocumentOptions {
-  /** Fields whose HTML is kept as it is. */
-  readonly raw: readonly string[];
-  readonly onNote: TakeNote;
-}
-
 /**
  * Makes documents of rows. `null`, an empty text and a text of spaces are missing values. A number may be written as
  * text, and a text may be a number: exports differ in their use of quotes, and the declared type decides. The function
  * throws a RowFault that names the field, the fault and what is allowed.
+ * @param raw fields whose HTML is kept as it is
  */
-export function createDocuments(attributes: readonly Attribute[], { raw, onNote }: DocumentOptions) {
+export function createDocuments(attributes: readonly Attribute[], raw: readonly string[], onNote: TakeNote) {
   /** The currency of each attribute that declares none, as its first amount has it. */
   const currencies = new Map<string, string>();
 

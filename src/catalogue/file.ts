@@ -4,15 +4,11 @@ import { pipeline } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { CatalogueError, RowFault } from './row.ts';
 
-/** The bytes of a file; a file named `.gz` or `.zst` is unpacked. */
-interface FileBytes {
-  readonly chunks: AsyncIterable<Buffer>;
-  /** Bytes read from the disk so far, before unpacking. */
-  readonly bytesRead: () => number;
-}
-
-/** Reading rejects with a message that names the file, or with the signal's reason when it is aborted. */
-export function fileBytes(file: string, signal: AbortSignal): FileBytes {
+/**
+ * The bytes of a file; a file named `.gz` or `.zst` is unpacked. Reading rejects with a message that names the file, or with
+ * the signal's reason when it is aborted.
+ */
+export function fileBytes(file: string, signal: AbortSignal) {
   const { chunks, bytesRead } = openBytes(file, signal);
   async function* named(): AsyncGenerator<Buffer, void, undefined> {
     try {
@@ -25,22 +21,13 @@ export function fileBytes(file: string, signal: AbortSignal): FileBytes {
   return { chunks: named(), bytesRead };
 }
 
-/** The bytes of a catalogue file in UTF-8, unpacked, without a byte order mark. */
-interface CatalogueFile extends Omit<FileBytes, 'chunks'> {
-  readonly chunks: AsyncGenerator<Buffer, void, undefined>;
-  readonly format: 'json' | 'csv' | 'xml';
-  /** Size of the file on disk, before unpacking: progress is `bytesRead` divided by it. */
-  readonly totalBytes: number;
-}
-
 /** Byte order marks. Spreadsheets write UTF-16 when they save "Unicode text". */
 const MARKS: readonly (readonly [mark: string, encoding: string])[] = [
   ['\xef\xbb\xbf', 'utf-8'],
   ['\xff\xfe', 'utf-16le'],
   ['\xfe\xff', 'utf-16be'],
 ];
-type Formats = Readonly<Record<string, CatalogueFile['format']>>;
-const FORMATS: Formats = {
+const FORMATS: Readonly<Record<string, 'json' | 'csv' | 'xml'>> = {
   ndjson: 'json',
   jsonl: 'json',
   json: 'json',
@@ -57,8 +44,11 @@ interface OpenOptions {
   readonly encoding: string | undefined;
 }
 
-/** @throws CatalogueError for a name of unknown format and for a file that cannot be read. */
-export async function openCatalogueFile(file: string, { signal, encoding }: OpenOptions): Promise<CatalogueFile> {
+/**
+ * The bytes of a catalogue file in UTF-8, unpacked, without a byte order mark.
+ * @throws CatalogueError for a name of unknown format and for a file that cannot be read.
+ */
+export async function openCatalogueFile(file: string, { signal, encoding }: OpenOptions) {
   const format = FORMATS[/\.([a-z]+)(?:\.gz|\.zst)?$/i.exec(file)?.[1]?.toLowerCase() ?? ''];
   if (format === undefined) {
     const allowed = `.${Object.keys(FORMATS).join(', .')}, each also with .gz or .zst`;
@@ -78,11 +68,12 @@ export async function openCatalogueFile(file: string, { signal, encoding }: Open
       throw new CatalogueError(file, `cannot be read: ${readFault(cause)}`, {}, { cause });
     }
   }
+  /** `totalBytes`: of the file on disk, before unpacking: progress is `bytesRead` divided by it. */
   return { format, chunks: decoded(), totalBytes: about.size, bytesRead };
 }
 
 /** Reading rejects with the error of the file system, gzip or zstd. The file is closed when reading ends early. */
-function openBytes(file: string, signal: AbortSignal | undefined): FileBytes {
+function openBytes(file: string, signal: AbortSignal | undefined) {
   const raw = createReadStream(file, { signal });
   // pipeline(), unlike pipe(), passes the errors of `raw` on: without that, the loop below would wait forever.
   const unpack = /\.gz$/i.test(file) ? createGunzip() : /\.zst$/i.test(file) ? createZstdDecompress() : undefined;
@@ -94,6 +85,7 @@ function openBytes(file: string, signal: AbortSignal | undefined): FileBytes {
       raw.destroy();
     }
   }
+  /** `bytesRead`: from the disk so far, before unpacking. */
   return { chunks: chunks(), bytesRead: () => raw.bytesRead };
 }
 
@@ -148,6 +140,9 @@ export async function peeked(chunks: AsyncGenerator<Buffer, void, undefined>) {
   }
   return { first, whole: whole() };
 }
+
+/** Maximum length of a line, of a row in CSV and of a product in XML. */
+export const MAX_ROW_BYTES = 2 ** 20;
 
 /** One line of a file, without its line end. */
 export interface Line {

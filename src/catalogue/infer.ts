@@ -73,7 +73,6 @@ export async function inferCatalogue(file: string, options: RowOptions): Promise
   const fault = known.header === undefined ? orFault(() => check(names)) : undefined;
   if (fault instanceof RowFault) {
     const { message, field } = fault;
-    if (field === undefined) throw new CatalogueError(file, message);
     throw new CatalogueError(file, message, { field });
   }
   const chosen = createColumns([], known.map);

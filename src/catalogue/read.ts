@@ -3,7 +3,7 @@ import type { DocumentUpdate } from '../search/engine.ts';
 import { type ColumnMap, type ColumnUse, checkHeader, createColumns } from './columns.ts';
 import { csvRows } from './csv.ts';
 import { createDocuments, documentId } from './document.ts';
-import { fileLines, objectsOf, openCatalogueFile, peeked, utf8Text } from './file.ts';
+import { fileLines, MAX_ROW_BYTES, objectsOf, openCatalogueFile, peeked, utf8Text } from './file.ts';
 import { PRESETS, type PresetName, presetOf, products } from './presets.ts';
 import { CatalogueError, faultyRow, isNoValue, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
 import { xmlRows } from './xml.ts';
@@ -25,8 +25,6 @@ export interface RowOptions {
   /** Called with the error of each bad row, which is skipped unless the function throws. By default it throws. */
   readonly onBadRow?: (error: CatalogueError) => void;
   readonly onNote?: TakeNote;
-  /** Maximum length of a line or a CSV row: 1 MiB by default. */
-  readonly maxLineBytes?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -45,8 +43,6 @@ export interface ReadProgress {
   readonly bytesRead: number;
   readonly totalBytes: number;
 }
-
-const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
  * Streams the documents of a user's catalogue: NDJSON, CSV with a header row, or a product feed in XML. Duplicate ids are
@@ -70,7 +66,7 @@ export function readChanges(file: string, options: ReadOptions): AsyncGenerator<
  * The function throws a RowFault.
  */
 export function createChangeReader(attributes: readonly Attribute[], onNote: TakeNote) {
-  const documentOf = createDocuments(attributes, { raw: [], onNote });
+  const documentOf = createDocuments(attributes, [], onNote);
   const take = changeTaker(attributes);
   return (line: string): DocumentUpdate => {
     const { attributes: nested = {}, ...row } = objectOf(line);
@@ -101,7 +97,7 @@ async function* readDocuments<Taken>(
 ): AsyncGenerator<Taken, void, undefined> {
   const { attributes, onColumns, onNote = ignore, form } = options;
   let columns = createColumns(attributes, {});
-  const documentOf = createDocuments(attributes, { raw: form?.raw ?? [], onNote });
+  const documentOf = createDocuments(attributes, form?.raw ?? [], onNote);
   yield* readRows(file, options, {
     begin: ({ map, header }) => {
       if (header !== undefined) checkHeader(header, attributes, map, form?.columns);
@@ -141,7 +137,7 @@ interface RowReader<Taken> {
 /** The rows of a catalogue, each as `take` returns it. @throws CatalogueError as `readCatalogue`. */
 export async function* readRows<Taken>(
   file: string,
-  { form = {}, signal, maxLineBytes: maxBytes = MAX_LINE_BYTES, onRow, onBadRow, onNote = ignore }: RowOptions,
+  { form = {}, signal, onRow, onBadRow, onNote = ignore }: RowOptions,
   { begin, take, columnOf = () => undefined }: RowReader<Taken>,
 ): AsyncGenerator<Taken, void, undefined> {
   signal?.throwIfAborted();
@@ -152,9 +148,9 @@ export async function* readRows<Taken>(
     begin({ preset, map: { ...PRESETS[preset ?? 'spreadsheet'].columns, ...form.columns }, header });
   };
   const open = {
-    csv: () => csvRows(chunks, { maxBytes, onNote, onHeader: (header) => start(presetOf(header), header) }),
-    json: () => jsonRows(chunks, maxBytes),
-    xml: () => xmlRows(chunks, { maxBytes, onNote, onRoot: (root) => start(rootOf(root)) }),
+    csv: () => csvRows(chunks, (header) => start(presetOf(header), header), onNote),
+    json: () => jsonRows(chunks),
+    xml: () => xmlRows(chunks, (root) => start(rootOf(root)), onNote),
   };
   if (format === 'json') start(undefined);
   let rows = 0;
@@ -185,14 +181,11 @@ function rootOf(root: string): PresetName {
 }
 
 /** Rows of JSON: one object per line, blank lines skipped, or one array of objects. */
-async function* jsonRows(
-  chunks: AsyncGenerator<Buffer, void, undefined>,
-  maxBytes: number,
-): AsyncGenerator<RawRow, void, undefined> {
+async function* jsonRows(chunks: AsyncGenerator<Buffer, void, undefined>): AsyncGenerator<RawRow, void, undefined> {
   const { first, whole } = await peeked(chunks);
   const split = /^\s*\[/.test(first.toString('latin1', 0, 100)) ? objectsOf : fileLines;
-  for await (const { number, bytes } of split(whole, maxBytes)) {
-    if (bytes === undefined) yield faultyRow(number, new RowFault(`longer than ${maxBytes} bytes`));
+  for await (const { number, bytes } of split(whole, MAX_ROW_BYTES)) {
+    if (bytes === undefined) yield faultyRow(number, new RowFault(`longer than ${MAX_ROW_BYTES} bytes`));
     else if (!isBlank(bytes)) yield { line: number, read: () => objectOf(utf8Text(bytes)) };
   }
 }

@@ -12,11 +12,8 @@ export type TakeNote = (note: string) => void;
 /** A fault of a user's catalogue. The message is complete: file, line, field, fault, and what is allowed. */
 export class CatalogueError extends Error {
   override readonly name = 'CatalogueError';
-  readonly file: string;
-  /** The line on which the row begins, from 1; absent when no row is at fault (a missing file). */
-  readonly line?: number;
-  readonly field?: string;
 
+  /** @param at `line`: where the row begins, from 1; absent when no row is at fault (a missing file). */
   constructor(
     file: string,
     problem: string,
@@ -26,9 +23,6 @@ export class CatalogueError extends Error {
     const line = at.line === undefined ? '' : `, line ${at.line}`;
     const field = at.field === undefined ? '' : `, field "${at.field}"`;
     super(`${file}${line}${field}: ${problem}`, options);
-    this.file = file;
-    this.line = at.line;
-    this.field = at.field;
   }
 }
 

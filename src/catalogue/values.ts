@@ -27,17 +27,12 @@ const SHARED: readonly string[] = ['$', '¥'];
 const CODES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 const AMOUNT = /^([+−-]?)\s?(\p{Sc}|\p{L}+\.?)?\s?([+−-]?)(\d[\d., '’]*?(?:[eE][+-]?\d+)?)\s?(\p{Sc}|\p{L}+\.?)?$/u;
 
-interface Amount {
-  readonly value: number;
-  /** ISO 4217, a sign that several currencies share, or empty. */
-  readonly currency: string;
-}
-
 /**
  * A number, perhaps with a currency and with grouped digits. Without a format, `1.299` is 1.299 as in JSON, and a text of
  * which two formats make two numbers, such as `1,299`, is none.
+ * @returns `currency`: ISO 4217, a sign that several currencies share, or empty
  */
-export function amountOf(given: string, format?: Format): Amount | undefined {
+export function amountOf(given: string, format?: Format) {
   // A point is a decimal sign, but for the one format; a number with an exponent has no grouped digits.
   const isPlain = format !== '1.299,50' || !given.includes('.') || /e/i.test(given);
   if (isPlain && NUMBER_TEXT.test(given)) return { value: Number(given), currency: '' };

@@ -1,12 +1,6 @@
 import { Parser } from 'htmlparser2';
+import { MAX_ROW_BYTES } from './file.ts';
 import { faultyRow, orFault, type RawRow, RowFault, shown, type TakeNote } from './row.ts';
-
-interface XmlOptions {
-  readonly maxBytes: number;
-  /** Takes the name of the root element. Throws a RowFault for an unknown one. */
-  readonly onRoot: (name: string) => void;
-  readonly onNote: TakeNote;
-}
 
 /** Elements that are one product: of RSS, of Atom, and of YML. */
 const ITEMS: readonly string[] = ['item', 'entry', 'offer'];
@@ -18,10 +12,12 @@ type Parts = Readonly<Record<'plain' | 'google' | 'params', Values>>;
 /**
  * Rows of a product feed: the attributes and the child elements of each product by name. An element that occurs again makes
  * a list. A field of Google precedes the one of RSS or Atom. Categories of YML are read by name, and so are parameters.
+ * @param onRoot takes the name of the root element, and throws a RowFault for an unknown one
  */
 export async function* xmlRows(
   chunks: AsyncIterable<Buffer>,
-  { maxBytes, onRoot, onNote }: XmlOptions,
+  onRoot: (name: string) => void,
+  onNote: TakeNote,
 ): AsyncGenerator<RawRow, void, undefined> {
   const ready: RawRow[] = [];
   const path: string[] = [];
@@ -63,7 +59,7 @@ export async function* xmlRows(
       ontext: (part) => {
         if (item !== undefined && path.length !== item.depth + 1) return;
         size = item === undefined ? text.length : size + part.length;
-        if (size <= maxBytes) text += part;
+        if (size <= MAX_ROW_BYTES) text += part;
       },
       onclosetag: (name) => {
         if (isOver) fault ??= new RowFault(`the file ends inside the element ${shown(name)}`);
@@ -73,8 +69,8 @@ export async function* xmlRows(
         } else if (path.length === item.depth + 1) endOfChild(name, item.parts);
         else if (path.length === item.depth) {
           const { line: first, parts } = item;
-          const tooLong = new RowFault(`longer than ${maxBytes} bytes`);
-          ready.push(size > maxBytes ? faultyRow(first, tooLong) : { line: first, read: () => rowOf(parts) });
+          const tooLong = new RowFault(`longer than ${MAX_ROW_BYTES} bytes`);
+          ready.push(size > MAX_ROW_BYTES ? faultyRow(first, tooLong) : { line: first, read: () => rowOf(parts) });
           item = undefined;
         }
         path.pop();

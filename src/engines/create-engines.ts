@@ -1,6 +1,6 @@
 import type { DomainSettings, EngineSettings, LifeboatSettings } from '../config/settings.ts';
 import { createGuard, type EngineGuard, type GuardPorts } from '../resilience/create-guard.ts';
-import { createEngineHealth, type EngineHealth } from '../resilience/engine-health.ts';
+import { createEngineHealth } from '../resilience/engine-health.ts';
 import type { GuardEvent } from '../resilience/guard.ts';
 import type { Runtime } from '../runtime.ts';
 import type { SearchDomain } from '../search/domain.ts';
@@ -17,13 +17,7 @@ export interface DomainEngines extends GuardedEngine {
   readonly lifeboat?: { readonly engine: Engine; readonly guard: EngineGuard; readonly deadlineMs: number };
 }
 
-interface GuardedEngine {
-  /** One per endpoint, in the order of the endpoints, all over the same index. */
-  readonly engines: readonly Engine[];
-  readonly guard: EngineGuard;
-  readonly health: EngineHealth;
-  readonly close: () => Promise<void>;
-}
+type GuardedEngine = Awaited<ReturnType<typeof createGuardedEngine>>;
 
 export type EngineEvent = SphinxEvent | SqliteEvent;
 
@@ -74,7 +68,7 @@ async function createGuardedEngine(
   domain: SearchDomain,
   { fleetShare, forcedOpen, onReplaced }: EnginesPorts,
   { clock, random, observeEngine, observeGuard }: EnginesRuntime,
-): Promise<GuardedEngine> {
+) {
   const engines = await createAdapters(settings, domain, { clock, random, observe: observeEngine, onReplaced });
   const guard = createGuard(
     {
@@ -100,10 +94,11 @@ async function createGuardedEngine(
     onProbe: guard.balancer.reportProbe,
   });
   return {
+    /** One per endpoint, in the order of the endpoints, all over the same index. */
     engines,
     guard,
     health,
-    close: async () => {
+    close: async (): Promise<void> => {
       health.close();
       guard.close();
       await Promise.all(engines.map((engine) => engine.close()));

@@ -46,7 +46,6 @@ interface OperatedDomain<Prepared> {
   readonly storedName: (key: string) => RuledName;
   readonly meter: Pick<Meter, 'read' | 'counts'>;
   readonly status: () => DomainStatus;
-  readonly patienceMs: number;
   readonly pagesOf: (typed: string) => QueryPages;
   readonly popularity: Popularity<Prepared>;
   /** The search as a query string; undefined: it cannot be written as one. */
@@ -152,7 +151,7 @@ function createDomainOperations<Prepared>(
   { clock, random, processId, counters, observeFlush, observePopularity }: OperationsRuntime,
   stack: AsyncDisposableStack,
 ) {
-  const { name, control, controlElsewhere, store, memory, storedName, meter, popularity, patienceMs } = domain;
+  const { name, control, controlElsewhere, store, memory, storedName, meter, popularity } = domain;
   const dedicated = store?.dedicated ?? false;
   const recent = createRecent({ meter });
   stack.defer(recent.close);
@@ -195,7 +194,6 @@ function createDomainOperations<Prepared>(
   stack.defer(repeat(sweeper.sweep, () => SWEEP_INTERVAL_MS, SWEEP_INTERVAL_MS));
   const operations: DomainOperations = {
     control,
-    changes: domain.changes,
     feed: createFeed({
       domain: name,
       attributes: domain.settings.attributes,
@@ -215,7 +213,7 @@ function createDomainOperations<Prepared>(
     nodes: () => store?.content.nodes() ?? [],
     dedicated,
     hasStore: store !== undefined,
-    patienceMs,
+    patienceMs: domain.settings.patienceMs,
   };
   const warmed: WarmUpDomain<Prepared> = {
     ...domain.warm,

@@ -1,4 +1,3 @@
-import type { Changes } from '../changes/create-changes.ts';
 import type { Control, ControlSummary } from '../control/control.ts';
 import type { MostAsked } from '../popularity/shared.ts';
 import type { DomainStatus } from '../search/status.ts';
@@ -27,8 +26,6 @@ export interface Operations {
 
 export interface DomainOperations {
   readonly control: Control;
-  /** Absent: the domain has no feed of changes. */
-  readonly changes: Changes | undefined;
   readonly feed: DocumentFeed;
   readonly flush: Flush;
   /** The pages of a query as a person types it. @throws InvalidSearch */

@@ -1,5 +1,6 @@
 import { isAlias, isMap, isSeq, LineCounter, type Node, type Pair, parseAllDocuments, visit } from 'yaml';
 import { type Fault, type Path, showKind } from './faults.ts';
+import { isMapping } from './read.ts';
 import { formatSize } from './units.ts';
 
 /** A YAML text as plain values, with the lines of the values. */
@@ -35,10 +36,8 @@ export function readDocument(text: string, maxBytes: number): YamlDocument {
 
   const lines = new LineCounter();
   // `merge` lets domains share settings: `<<: *name`.
-  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
-  const first = 'empty' in documents ? undefined : documents[0];
+  const [first, more] = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false, merge: true });
   if (first === undefined) return { tree: {}, faults: [], lineOf: () => undefined };
-  const more = 'empty' in documents ? undefined : documents[1];
   if (more !== undefined) {
     return broken([fault('a second document', 'one document, without ---', lines.linePos(more.range[0]).line)]);
   }
@@ -64,7 +63,7 @@ export function readDocument(text: string, maxBytes: number): YamlDocument {
   } catch {
     return broken([...faults, fault('aliases', 'aliases of known anchors, not nested deep')]);
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isMapping(value)) {
     return broken([...faults, fault(showKind(value), 'a mapping of settings', 1)]);
   }
 
@@ -88,5 +87,5 @@ export function readDocument(text: string, maxBytes: number): YamlDocument {
     }
     return offset === undefined ? undefined : lines.linePos(offset).line;
   };
-  return { tree: value as Readonly<Record<string, unknown>>, faults, lineOf };
+  return { tree: value, faults, lineOf };
 }

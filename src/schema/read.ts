@@ -12,17 +12,14 @@ interface ReadOptions {
   readonly allItems?: boolean;
 }
 
-interface Read {
-  /** Defaults applied, units converted, durations in milliseconds under `<name>Ms`; faulty values are left out. */
-  readonly value: unknown;
-  readonly faults: readonly Fault[];
-}
-
 /** Replaces a faulty value that has been reported already; it gets no second fault. */
 export const FAULTY: unique symbol = Symbol('faulty');
 
-/** Checks a tree of plain values, and reports all faults. A member that is null counts as left out, as `memory:` in YAML. */
-export function readTree(schema: object, tree: unknown, options: ReadOptions = {}): Read {
+/**
+ * Checks a tree of plain values, and reports all faults. A member that is null counts as left out, as `memory:` in YAML.
+ * @returns `value`: defaults applied, units converted, durations in milliseconds under `<name>Ms`; faulty values are left out
+ */
+export function readTree(schema: object, tree: unknown, options: ReadOptions = {}) {
   const { secretPaths = new Set(), numbersFromText = false, allItems = false } = options;
   const faults: Fault[] = [];
   const report = (path: Path, value: string, allowed: string): undefined => {

@@ -21,7 +21,7 @@ import { createMissPath } from './miss-path.ts';
 import type { EncodePageOptions } from './page.ts';
 import type { SearchParameters } from './query.ts';
 import { createReadPath, type ReadPath } from './read-path.ts';
-import { createRefresh, createRefreshAhead, createWarmer, type PopularSearch, type Refresh } from './refresh.ts';
+import { createRefresh, createRefreshAhead, createWarmer, type PopularSearch } from './refresh.ts';
 import { type DomainStatus, type StatusParts, statusOf } from './status.ts';
 import type { Tracer } from './trace.ts';
 
@@ -108,15 +108,14 @@ export function createDomain(options: DomainOptions) {
 
   const tiers = createTiers({ ...common, memory, store, storeDeadlineMs, ...entryLimits });
   const leases =
-    store === undefined
-      ? undefined
-      : createLeases({
-          ...common,
-          store: store.leases,
-          ttlMs: hardDeadlineMs + LEASE_WRITE_MS,
-          storeDeadlineMs,
-          maxWaiters: settings.maxLeaseWaiters,
-        });
+    store &&
+    createLeases({
+      ...common,
+      store: store.leases,
+      ttlMs: hardDeadlineMs + LEASE_WRITE_MS,
+      storeDeadlineMs,
+      maxWaiters: settings.maxLeaseWaiters,
+    });
   const { engines } = engine;
   const loader = createLoader({
     ...common,
@@ -156,33 +155,32 @@ export function createDomain(options: DomainOptions) {
     clock,
   });
 
-  const tasks = [refreshAhead(options, refresh, spare), backfill(options)];
+  const ahead = createRefreshAhead({
+    ...common,
+    popular: popularity.top,
+    peek: (prepared) => {
+      const entry = memory.peek(prepared.key);
+      if (entry === undefined) return undefined;
+      const verdict = rules.judge(entry, prepared);
+      return isDenied(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
+    },
+    refresh: refresh.ahead,
+    spare,
+  });
+  const tasks = [ahead, backfill(options)];
 
   const status: StatusParts = {
+    ...options,
+    ...engine,
     domain: domain.name,
     engineKind: settings.engine.kind,
-    memory,
-    store,
-    guard,
-    forcedOpen: options.forcedOpen,
     ceiling: guard.ceiling,
-    health: engine.health,
     lifeboat: lifeboat?.guard,
-    controlStanding: options.controlStanding,
     processes: fleet.live,
     leaseWaiters: () => leases?.waiting() ?? 0,
     loads: loader.size,
   };
-  const explained = {
-    domain,
-    memory,
-    store,
-    storeDeadlineMs,
-    ...entryLimits,
-    rules,
-    lastMiss: missPath.lastMiss,
-    clock,
-  };
+  const explained = { ...options, ...entryLimits, storeDeadlineMs, lastMiss: missPath.lastMiss };
   return {
     ...domain,
     ...readPath,
@@ -199,29 +197,6 @@ export function createDomain(options: DomainOptions) {
       for (const task of tasks) task?.close();
     },
   };
-}
-
-/** Number of popular queries that each tick of refresh-ahead checks. */
-const POPULAR_CHECKED = 200;
-
-function refreshAhead(
-  { memory, rules, popularity, clock, random }: DomainOptions,
-  refresh: Refresh,
-  spare: () => number,
-): { readonly close: () => void } {
-  return createRefreshAhead({
-    popular: () => popularity.top(POPULAR_CHECKED),
-    peek: (prepared) => {
-      const entry = memory.peek(prepared.key);
-      if (entry === undefined) return undefined;
-      const verdict = rules.judge(entry, prepared);
-      return isDenied(verdict) ? undefined : { entry, outdated: verdict === 'outdated' };
-    },
-    refresh: refresh.ahead,
-    spare,
-    clock,
-    random,
-  });
 }
 
 function backfill(options: DomainOptions): { readonly close: () => void } | undefined {

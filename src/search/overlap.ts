@@ -2,41 +2,32 @@ import type { AttributeValue, Sort } from './domain.ts';
 import type { ResultPage, SearchResult } from './engine.ts';
 
 /** The similarity of two engines' answers to one search. */
-export interface PageComparison {
-  readonly overlap: number;
-  /** The same documents in the same order, among the first `depth`. True for two empty pages. */
-  readonly sameOrder: boolean;
-  /** The engines that found nothing. */
-  readonly empty: 'neither' | 'first' | 'second' | 'both';
-  /** The second's total divided by the first's; absent when either engine found nothing or stopped counting. */
-  readonly totalRatio?: number;
-  /** Number of results of the first. */
-  readonly shown: number;
-  /** The ids of the first that the second does not show. */
-  readonly missing: readonly string[];
-  /**
-   * The last result of the first engine and the one after it have the same rank: chance decides which of them is shown.
-   */
-  readonly tied: boolean;
-}
+export type PageComparison = ReturnType<typeof comparePages>;
 
 /**
  * Two whole pages for the same request, each cut to its first `depth` results. `tied` can only be true when the first
  * page holds more.
  */
-export function comparePages(first: ResultPage, second: ResultPage, depth: number, sort: Sort): PageComparison {
+export function comparePages(first: ResultPage, second: ResultPage, depth: number, sort: Sort) {
   const [last, next] = [first.results[depth - 1], first.results[depth]];
   const a = idsOf(first, depth);
   const b = idsOf(second, depth);
   const held = new Set(b);
   const counted = first.totalRelation === 'eq' && second.totalRelation === 'eq';
+  const empty = a.length > 0 ? (b.length > 0 ? 'neither' : 'second') : b.length > 0 ? 'first' : 'both';
   return {
     overlap: overlapOf(a, b),
+    /** The same documents in the same order, among the first `depth`. True for two empty pages. */
     sameOrder: a.length === b.length && a.every((id, at) => id === b[at]),
-    empty: a.length > 0 ? (b.length > 0 ? 'neither' : 'second') : b.length > 0 ? 'first' : 'both',
+    /** The engines that found nothing. */
+    empty,
+    /** The second's total divided by the first's; undefined when either engine found nothing or stopped counting. */
     totalRatio: counted && first.total > 0 && second.total > 0 ? second.total / first.total : undefined,
+    /** Number of results of the first. */
     shown: a.length,
+    /** The ids of the first that the second does not show. */
     missing: a.filter((id) => !held.has(id)),
+    /** The last result of the first engine and the one after it have the same rank: chance decides which of them is shown. */
     tied: last !== undefined && next !== undefined && rankOf(last, sort) === rankOf(next, sort),
   };
 }

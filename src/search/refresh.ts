@@ -7,8 +7,6 @@ import type { SearchEvent } from './events.ts';
 import type { PreparedSearch } from './key.ts';
 import type { Loader } from './load.ts';
 
-export type Refresh = ReturnType<typeof createRefresh>;
-
 interface RefreshOptions {
   readonly domain: string;
   readonly loader: Pick<Loader, 'refresh'>;
@@ -64,9 +62,9 @@ export function createRefresh(options: RefreshOptions) {
   };
 }
 
-export interface RefreshAheadOptions {
-  /** The most popular searches, most popular first. */
-  readonly popular: () => readonly PopularSearch[];
+interface RefreshAheadOptions {
+  /** The `n` most popular searches, most popular first. */
+  readonly popular: (n: number) => readonly PopularSearch[];
   /** The entry in L1, if it may be served; `outdated` by a flush. The lookup does not count as a use. */
   readonly peek: (prepared: PreparedSearch) => { readonly entry: Entry; readonly outdated: boolean } | undefined;
   /** Starts a refresh and returns at once. It skips one that is running or has just failed. */
@@ -75,10 +73,12 @@ export interface RefreshAheadOptions {
   readonly spare: () => number;
   readonly clock: Clock;
   readonly random: () => number;
-  readonly intervalMs?: number;
-  /** Maximum of queries checked in one tick; more popular ones come first. */
-  readonly maxLookedAt?: number;
 }
+
+/** Time between two ticks. */
+const AHEAD_INTERVAL_MS = 250;
+/** Maximum number of queries that one tick checks. */
+const MAX_CHECKED = 200;
 
 /** An entry is due when this part of its fresh lifetime or less is left. */
 const LAST_PART = 0.2;
@@ -101,8 +101,8 @@ export interface PopularSearch {
  * order of refreshes (Cambazoglu et al., WWW 2010).
  */
 export function createRefreshAhead(options: RefreshAheadOptions) {
-  const { clock, random, intervalMs = 250, maxLookedAt = 500 } = options;
-  const triedAtMs = createBoundedMap<number>(2 * maxLookedAt);
+  const { clock, random } = options;
+  const triedAtMs = createBoundedMap<number>(2 * MAX_CHECKED);
 
   const dueOf = ({ item, count, error }: PopularSearch, nowMs: number) => {
     const certain = count - error;
@@ -120,10 +120,7 @@ export function createRefreshAhead(options: RefreshAheadOptions) {
     const spare = Math.floor(options.spare());
     if (spare <= 0) return;
     const nowMs = clock.monotonicMs();
-    const due = options
-      .popular()
-      .slice(0, maxLookedAt)
-      .flatMap((popular) => dueOf(popular, nowMs) ?? []);
+    const due = options.popular(MAX_CHECKED).flatMap((popular) => dueOf(popular, nowMs) ?? []);
     due.sort((one, other) => other.priority - one.priority);
     for (const { prepared, entry } of due.slice(0, spare)) {
       triedAtMs.set(prepared.key, nowMs);
@@ -134,7 +131,7 @@ export function createRefreshAhead(options: RefreshAheadOptions) {
   let timer: NodeJS.Timeout;
   const schedule = (): void => {
     // Spread by ±20 %, so that the processes of a fleet do not all find a page due at the same moment.
-    timer = setTimeout(tick, intervalMs * (0.8 + 0.4 * random())).unref();
+    timer = setTimeout(tick, AHEAD_INTERVAL_MS * (0.8 + 0.4 * random())).unref();
   };
   const tick = (): void => {
     refreshDue();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import type { CatalogueError } from '../../src/catalogue/row.ts';
 import { pluck } from '../pluck.ts';
-import { attributes, catalogueFiles, LISTS } from './harness.ts';
+import { attributes, catalogueFiles, LISTS, placeOf } from './harness.ts';
 
 const files = catalogueFiles();
 const HEADER = 'id,title,description,price,area,date\n';
@@ -138,13 +139,13 @@ describe('a catalogue in CSV', () => {
   });
 
   it('is refused for a row longer than the maximum', async () => {
-    const text = `${HEADER}1,a,,,,\n2,b,${'x'.repeat(5000)},,,\n`;
-    await files.refuses(['long.csv', text, { maxLineBytes: 1000 }], 3, undefined, /longer than 1000 bytes/);
+    const text = `${HEADER}1,a,,,,\n2,b,${'x'.repeat(2 ** 20)},,,\n`;
+    await files.refuses(['long.csv', text], 3, undefined, /longer than 1048576 bytes/);
   });
 
   it('skips bad rows, but not a fault that breaks the rows after it', async () => {
     const skipped: (number | undefined)[] = [];
-    const options = { onBadRow: ({ line }: { readonly line?: number }) => void skipped.push(line) };
+    const options = { onBadRow: (error: CatalogueError) => void skipped.push(placeOf(error).line) };
     const rows = await files.read('skip.csv', `${HEADER}1,a,,,,,x\n2,b,,5,,\n3,,,,,\n4,d,,,,\n`, options);
     assert.deepEqual(pluck(rows, 'id'), ['2', '4']);
     assert.deepEqual(skipped, [2, 4]);

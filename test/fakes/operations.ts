@@ -37,7 +37,6 @@ export function createFakeOperations(options: {
       name,
       {
         control,
-        changes: undefined,
         feed: createFeed({
           domain: name,
           attributes: [],

@@ -99,7 +99,7 @@ export function createSphinxEngine(options: SphinxOptions): Engine {
   const probe = probeOf(options.domain);
   const probeText: MatchText = { match: probe.text, words: probe.text };
   const { onReplaced } = options;
-  const readRotation = onReplaced === undefined ? undefined : createRotationWatch({ ...options, onReplaced });
+  const readRotation = onReplaced === undefined ? undefined : createRotationWatch(options, onReplaced);
 
   const search: Engine['search'] = async (request, signal, traceparent) => {
     if (signal.aborted) throw new SearchError('engine-timeout', 'aborted before it was asked');

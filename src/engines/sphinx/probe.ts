@@ -25,24 +25,18 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
   checkIndexName(facts.index);
   const isManticore = facts.kind === 'manticore';
   const closing = new AbortController();
-  let current: Connection | undefined;
-  let opening: Promise<Connection> | undefined;
+  /** Readings at the same time share it. */
+  let connection: Promise<Connection> | undefined;
   const ageOf = createIndexWatch(clock);
 
-  /** Readings at the same time share one connection. */
-  const connection = async (): Promise<Connection> => {
+  const connected = async (): Promise<Connection> => {
     if (closing.signal.aborted) throw new Error('the probe is closed');
-    if (current?.isOpen()) return current;
     const connectTimeoutMs = Math.min(connectionOptions.connectTimeoutMs, READ_MS);
-    opening ??= openConnection({ ...connectionOptions, connectTimeoutMs, onClose: () => {} }, closing.signal)
-      .then((opened) => {
-        current = opened;
-        return opened;
-      })
-      .finally(() => {
-        opening = undefined;
-      });
-    return opening;
+    const onClose = (): void => {
+      connection = undefined;
+    };
+    connection ??= openConnection({ ...connectionOptions, connectTimeoutMs, onClose }, closing.signal);
+    return connection;
   };
 
   const readFrom = async (own: Connection, depth: 'cheap' | 'full'): Promise<EngineFacts> => {
@@ -91,7 +85,7 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
     read: async (depth) => {
       let own: Connection | undefined;
       const answer = async (): Promise<EngineFacts> => {
-        own = await connection();
+        own = await connected();
         return readFrom(own, depth);
       };
       const late = { value: `no answer within ${READ_MS} ms` };
@@ -103,7 +97,7 @@ export function createSphinxProbe({ facts, clock, ...connectionOptions }: Sphinx
     },
     close: async () => {
       closing.abort();
-      current?.destroy();
+      (await connection?.catch(() => undefined))?.destroy();
     },
   };
 }

@@ -1,19 +1,18 @@
 import type { ResultSets } from './connection.ts';
 import type { StatementOptions } from './statement.ts';
 
-interface RotationWatchOptions extends Pick<StatementOptions, 'index' | 'dialect'> {
-  /** One plain index at least was replaced since the reading before. */
-  readonly onReplaced: () => void;
-}
-
 /**
  * Sees the rotation of a plain index (`indexer --rotate`), or of a local part of a distributed one, between two readings.
  * searchd has no event and no counter of rotations: another index has other figures, so a restart over the same one is none.
  * Not seen: an index with the same figures (other numbers or words of equal length; see `indexerLine` in source.ts), agents,
  * whose figures searchd does not tell, and TRUNCATE and ATTACH of a real-time table, whose figures change with each document.
+ * @param onReplaced called when one plain index at least was replaced since the reading before
  * @returns one reading. It throws SearchError; the next one is then compared with the one before.
  */
-export function createRotationWatch({ index, dialect, onReplaced }: RotationWatchOptions) {
+export function createRotationWatch(
+  { index, dialect }: Pick<StatementOptions, 'index' | 'dialect'>,
+  onReplaced: () => void,
+) {
   let seen: string | undefined;
   return async (send: (sql: string) => Promise<ResultSets>): Promise<void> => {
     const rowsOf = async (sql: string) => (await send(sql))[0] ?? [];

@@ -190,11 +190,7 @@ function resultOf(row: Row, request: SearchRequest, { domain, snippetLength, mar
     id: text(LEADING_COLUMNS.id),
     title,
     snippet: request.highlight
-      ? highlighted(
-          { title: text(LEADING_COLUMNS.attributes + domain.attributes.length), description },
-          marks,
-          snippetLength,
-        )
+      ? highlighted(text(LEADING_COLUMNS.attributes + domain.attributes.length), description, marks, snippetLength)
       : beginning(description.trim() === '' ? title : description, snippetLength),
     score: Number(text(LEADING_COLUMNS.score)),
     attributes,
@@ -270,14 +266,11 @@ function fold(text: string): string {
   return text.slice(0, MAX_COMPARED).normalize('NFKC').toLowerCase().replaceAll('ё', 'е');
 }
 
-interface SnippetSource {
-  /** Both from SNIPPET(), with marks. */
-  readonly title: string;
-  readonly description: string;
-}
-
-/** The passages with found words. When only the title has some: the title, then the beginning of the description. */
-export function highlighted({ title, description }: SnippetSource, marks: Marks, length: number): string {
+/**
+ * The passages with found words, of texts from SNIPPET(). When only the title has some: the title, then the beginning of the
+ * description.
+ */
+export function highlighted(title: string, description: string, marks: Marks, length: number): string {
   if (description.includes(marks.open)) return markup(description, marks);
   // Without a found word SNIPPET returns the first characters, which may end within a word.
   const begun = beginning(unmarked(description, marks), length - 1);

@@ -36,6 +36,11 @@ const MAX_TEXT = 500;
 export function createAuditTrail({ audit, clock }: { readonly audit: Pick<Audit, 'record'>; readonly clock: Clock }) {
   const lines = new WeakMap<IncomingMessage, Line>();
   const refusals = createRefusalSampler({ record: audit.record, clock });
+  /** A request that asks for no change has no line. */
+  const add = (request: IncomingMessage, part: Partial<Line>): void => {
+    const line = lines.get(request);
+    if (line !== undefined) Object.assign(line, part);
+  };
 
   const close = (request: IncomingMessage): void => {
     const line = lines.get(request);
@@ -60,52 +65,30 @@ export function createAuditTrail({ audit, clock }: { readonly audit: Pick<Audit,
 
   return {
     open,
-    refused: (request: IncomingMessage, { code }: Problem): void => {
-      const line = lines.get(request);
-      if (line !== undefined) line.code = code;
-    },
+    refused: (request: IncomingMessage, { code }: Problem): void => add(request, { code }),
     /** The token was right: the line gets the caller's name. */
-    admitted: (request: IncomingMessage): void => {
-      const line = lines.get(request);
-      if (line === undefined) return;
-      line.isAdmitted = true;
-      line.by = callerName(request);
-    },
-    changed: (request: FastifyRequest, note: ChangeNote): void => {
-      const line = lines.get(request.raw);
-      if (line !== undefined) line.note = note;
-    },
+    admitted: (request: IncomingMessage): void => add(request, { isAdmitted: true, by: callerName(request) }),
+    changed: (request: FastifyRequest, note: ChangeNote): void => add(request.raw, { note }),
     /** Follows the requests through Fastify. To be called before any hook that refuses. */
     follow: (app: FastifyInstance): void => {
       app.addHook('onRequest', (request, reply, done) => {
         open(request.raw, reply.raw);
-        const line = lines.get(request.raw);
         const { action } = request.routeOptions.config;
-        if (line !== undefined && action !== undefined) {
-          line.action = action;
-          line.target = textOf(request.params, 'id');
-        }
+        if (action !== undefined) add(request.raw, { action, target: textOf(request.params, 'id') });
         done();
       });
       app.addHook('preParsing', (request, _reply, _payload, done) => {
         if (request.routeOptions.config.audited === false) lines.delete(request.raw);
         done();
       });
-      app.addHook('preHandler', (request, _reply, done) => {
-        const line = lines.get(request.raw);
-        if (line !== undefined) {
-          line.domain = textOf(request.body, 'domain') ?? onlyDomainOf(request.body);
-          line.reason = textOf(request.body, 'reason');
-          line.working = true;
-        }
+      app.addHook('preHandler', ({ raw, body }, _reply, done) => {
+        const domain = textOf(body, 'domain') ?? onlyDomainOf(body);
+        add(raw, { domain, reason: textOf(body, 'reason'), working: true });
         done();
       });
-      app.addHook('onSend', (request, _reply, _payload, done) => {
-        const line = lines.get(request.raw);
-        if (line !== undefined) {
-          line.working = false;
-          close(request.raw);
-        }
+      app.addHook('onSend', ({ raw }, _reply, _payload, done) => {
+        add(raw, { working: false });
+        close(raw);
         done();
       });
     },

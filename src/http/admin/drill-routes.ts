@@ -1,19 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 import { type TSchema, Type } from 'typebox';
-import type { Caller } from '../../control/control.ts';
 import { DRILL_PREVIEW, DRILL_REQUEST, HALT_STATE, LISTED_DRILLS } from '../../operations/drills/drills.ts';
 import { JOURNAL, JOURNAL_PLAN, type Journal } from '../../operations/drills/journal.ts';
 import { PLAN_BODY } from '../../operations/drills/plan.ts';
-import { sendReport } from '../transport/static-file.ts';
 import { statedReason } from './access.ts';
 import {
   type AdminContext,
   adminRoutes,
   type ChangeNote,
   OptionalReason,
-  pathId,
   RequiredReason,
-  routeSchema,
   SkippedSamples,
   strict,
 } from './input.ts';
@@ -40,7 +36,7 @@ const locationOf = ({ id }: Journal): string => `/admin/drills/${id}`;
 /** Plans, drills from their preview to their end with their journals, and the halt of all drills. */
 export function registerDrills(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { drills } = operations;
-  const { get, post } = adminRoutes(app, 'drills', audit);
+  const { get, post, report } = adminRoutes(app, 'drills', audit);
 
   const halts = () =>
     operations.domains.flatMap((domain) => {
@@ -48,12 +44,6 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
       return halted === undefined ? [] : [{ domain, ...halted }];
     });
   const halted = () => ({ halted: halts().map(({ domain }) => domain) });
-  const change = async (caller: Caller, isHalted: boolean, changed: (note: ChangeNote) => void) => {
-    const before = halted();
-    await (isHalted ? operations.drills.halt(caller) : operations.drills.lift());
-    changed({ before, after: halted() });
-    return { halted: isHalted };
-  };
 
   get('/admin/plans', {
     summary: 'The ready-made plans',
@@ -136,12 +126,7 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
     },
   });
 
-  registerReport(app, '/admin/drills/:id/report', {
-    summary: 'The report of a drill, as one self-contained page',
-    tag: 'drills',
-    id: DRILL_ID,
-    page: drills.page,
-  });
+  report('/admin/drills/:id/report', 'The report of a drill, as one self-contained page', DRILL_ID, drills.page);
 
   get('/admin/halt', {
     summary: 'Whether drills are halted, by whom and why',
@@ -152,21 +137,21 @@ export function registerDrills(app: FastifyInstance, { operations, audit }: Admi
     },
   });
 
-  post('/admin/halt', {
-    action: 'halt',
-    summary: 'Stop and roll back every drill, and refuse new ones',
-    body: ReasonBody,
-    answer: HaltedBody,
-    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, true, changed),
-  });
-
-  post('/admin/halt/lift', {
-    action: 'halt-lift',
-    summary: 'Let drills start again',
-    body: ReasonBody,
-    answer: HaltedBody,
-    handle: ({ body, by, changed }) => change({ by, reason: statedReason(body.reason) }, false, changed),
-  });
+  for (const lift of [false, true]) {
+    post(lift ? '/admin/halt/lift' : '/admin/halt', {
+      action: lift ? 'halt-lift' : 'halt',
+      summary: lift ? 'Let drills start again' : 'Stop and roll back every drill, and refuse new ones',
+      body: ReasonBody,
+      answer: HaltedBody,
+      handle: async ({ body, by, changed }) => {
+        const caller = { by, reason: statedReason(body.reason) };
+        const before = halted();
+        await (lift ? drills.lift() : drills.halt(caller));
+        changed({ before, after: halted() });
+        return { halted: !lift };
+      },
+    });
+  }
 }
 
 function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
@@ -174,25 +159,4 @@ function startNote({ id, plan, domains, resumes }: Journal): ChangeNote {
     domain: domains.length === 1 ? domains[0] : undefined,
     after: { drill: id, plan: plan.name, domains, resumes },
   };
-}
-
-interface ReportRoute {
-  readonly summary: string;
-  readonly tag: 'drills' | 'shadow';
-  readonly id: { readonly description: string; readonly unknown: Parameters<typeof pathId>[1] };
-  readonly page: (id: string) => Promise<string>;
-}
-
-/** A route that answers with a page of HTML. */
-export function registerReport(app: FastifyInstance, url: string, { summary, tag, id, page }: ReportRoute): void {
-  app.get(url, {
-    schema: routeSchema({
-      summary,
-      tag,
-      params: Type.Object({ id: Type.String({ description: id.description }) }),
-      answer: Type.String(),
-      type: 'text/html',
-    }),
-    handler: async (request, reply) => sendReport(request, reply, await page(pathId(request, id.unknown))),
-  });
 }

@@ -128,24 +128,11 @@ export function registerFlush(app: FastifyInstance, { operations, audit }: Admin
     answer: FlushState,
     handle: ({ query: { domain } }) => {
       const { control, flush } = queriedDomain(operations, domain);
-      const { revision, generation, ranges, indexVersion, purges, suppressed, halted } = control.document();
-      const { heardMsAgo, shared } = control.state();
-      return {
-        domain,
-        document: {
-          revision,
-          generation,
-          ranges,
-          indexVersion,
-          purges,
-          suppressed: suppressed.length,
-          halted,
-          drill: control.overlay()?.drill,
-          heardMsAgo,
-          shared,
-        },
-        erasure: flush.erasure(),
-      };
+      const { suppressed, ranges, indexVersion, purges, halted } = control.document();
+      const { standing: _, ...state } = control.state();
+      const decisions = { ranges, indexVersion, purges, suppressed: suppressed.length, halted };
+      const document = { ...state, ...decisions, drill: control.overlay()?.drill };
+      return { domain, document, erasure: flush.erasure() };
     },
   });
 

@@ -5,13 +5,14 @@ import type { TLocalizedValidationError } from 'typebox/error';
 import type { AuditEntry } from '../../operations/audit/audit.ts';
 import type { DomainOperations, Operations } from '../../operations/operations.ts';
 import { describeFault, HIDDEN, knownNames, showValue } from '../../schema/faults.ts';
-import { type Decoded, domainName, shortText, wallTime } from '../../schema/fields.ts';
+import { type Decoded, domainName, shortText } from '../../schema/fields.ts';
 import { allowedAt, nodeOf, type SchemaNode, writtenForm } from '../../schema/node.ts';
 import { isMapping } from '../../schema/read.ts';
 import { namingParameter } from '../problems.ts';
 import { PROBLEM_ANSWERS } from '../search-api/openapi.ts';
 import { type Problem, Refusal } from '../transport/problem.ts';
 import { parseQueryString } from '../transport/request-target.ts';
+import { sendReport } from '../transport/static-file.ts';
 import { callerName } from './access.ts';
 
 /** A change as the route that made it reports it. */
@@ -68,8 +69,7 @@ interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends 
   readonly describedBody?: TSchema;
   readonly describedQuery?: TSchema;
   readonly answer: Answer;
-  /** The id in the path. `unknown`: the refusal of an id that no file may have. */
-  readonly id?: { readonly description: string; readonly unknown?: Problem };
+  readonly id?: PathId;
   /** The name of the change in the audit. */
   readonly action?: string;
   /** False: it gets no audit line, because it changes nothing, or brings data. */
@@ -81,6 +81,9 @@ interface AdminRoute<Body extends TSchema, Query extends TQuery, Answer extends 
   readonly exposeHeadRoute?: false;
   readonly handle: (asked: Asked<Static<Body>, Static<Query>>) => Decoded<Answer> | Promise<Decoded<Answer>>;
 }
+
+/** The id in a path. `unknown`: the refusal of an id that no file may have. */
+type PathId = { readonly description: string; readonly unknown?: Problem };
 
 type TQuery = TSchema & { readonly properties: object };
 
@@ -107,7 +110,7 @@ export function adminRoutes(app: FastifyInstance, tag: Described['tag'], audit?:
     ): void => {
       const { id, query, body, action, audited, bodyLimit, exposeHeadRoute, location } = route;
       const described = { query: route.describedQuery ?? query, body: route.describedBody ?? body };
-      const params = id && Type.Object({ id: Type.String({ description: id.description }) });
+      const params = id && paramsOf(id);
       const bodyOf = body === undefined ? () => undefined as Static<Body> : bodyReader(body);
       const queryOf = query === undefined ? () => undefined as Static<Query> : queryReader(query);
       // Fastify refuses an undefined limit.
@@ -134,7 +137,18 @@ export function adminRoutes(app: FastifyInstance, tag: Described['tag'], audit?:
         },
       });
     };
-  return { get: register('GET'), post: register('POST') };
+  /** A route that answers with a page of HTML. */
+  const report = (url: string, summary: string, id: PathId, page: (id: string) => Promise<string>): void => {
+    app.get(url, {
+      schema: routeSchema({ summary, tag, params: paramsOf(id), answer: Type.String(), type: 'text/html' }),
+      handler: async (request, reply) => sendReport(request, reply, await page(pathId(request, id.unknown))),
+    });
+  };
+  return { get: register('GET'), post: register('POST'), report };
+}
+
+function paramsOf({ description }: PathId) {
+  return Type.Object({ id: Type.String({ description }) });
 }
 
 const Operator = Type.Object({
@@ -165,13 +179,11 @@ export function defaulted<S extends TSchema>(schema: S): S {
  * The id in a path. An id may become a file name: with `unknown` only the characters of an id are accepted.
  * @throws Refusal `unknown` for any other text.
  */
-export function pathId({ params }: FastifyRequest, unknown?: Problem): string {
+function pathId({ params }: FastifyRequest, unknown?: Problem): string {
   const id = typeof params === 'object' && params !== null && 'id' in params ? String(params.id) : '';
   if (unknown === undefined || /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(id)) return id;
   throw new Refusal(unknown);
 }
-
-export const AtMs = wallTime();
 
 /** For lists of samples that grow while they are read. */
 export const SkippedSamples = defaulted(

@@ -16,7 +16,6 @@ import { integer, partOf, shortText } from '../../schema/fields.ts';
 import { HOUR } from '../../schema/units.ts';
 import { Refusal } from '../transport/problem.ts';
 import { statedReason } from './access.ts';
-import { registerReport } from './drill-routes.ts';
 import {
   type AdminContext,
   adminRoutes,
@@ -96,7 +95,7 @@ const REPORT_ID = {
 /** Shadow traffic, from its start to its reports, and the change of the store of a domain. */
 export function registerShadows(app: FastifyInstance, { operations, audit }: AdminContext): void {
   const { shadows } = operations;
-  const { get, post } = adminRoutes(app, 'shadow', audit);
+  const { get, post, report } = adminRoutes(app, 'shadow', audit);
   const summaryOf = (domain: string): ShadowSummary | undefined =>
     shadows.list().find((each) => each.domain === domain);
   const noteBefore = (domain: string): object | undefined => {
@@ -223,12 +222,7 @@ export function registerShadows(app: FastifyInstance, { operations, audit }: Adm
     handle: ({ id }) => shadows.report(id),
   });
 
-  registerReport(app, '/admin/shadow/reports/:id/report', {
-    summary: 'One report, as one self-contained page',
-    tag: 'shadow',
-    id: REPORT_ID,
-    page: shadows.page,
-  });
+  report('/admin/shadow/reports/:id/report', 'One report, as one self-contained page', REPORT_ID, shadows.page);
 }
 
 /** An audit line names stores and nothing else of them. */

@@ -9,9 +9,9 @@ import { DRILL_SUMMARY, type DrillSummary } from '../../operations/drills/drills
 import { CHANGES_LOOK, FIGURES } from '../../operations/meter/figures.ts';
 import type { Operations, Watcher } from '../../operations/operations.ts';
 import { type Clock, settledWithin } from '../../runtime.ts';
-import { oneOf } from '../../schema/fields.ts';
+import { oneOf, wallTime } from '../../schema/fields.ts';
 import { EVERY_ANSWER, Refusal } from '../transport/problem.ts';
-import { type AdminContext, AtMs, adminRoutes, DomainName, defaulted, queriedDomain, routeSchema } from './input.ts';
+import { type AdminContext, adminRoutes, DomainName, defaulted, queriedDomain, routeSchema } from './input.ts';
 
 const PopularQuery = Type.Object({
   domain: DomainName,
@@ -150,7 +150,7 @@ const DomainsBody = Type.Object({
 /** One line of the live stream. */
 const LiveLine = Type.Object(
   {
-    atMs: AtMs,
+    atMs: wallTime(),
     domains: Type.Array(
       Type.Object({
         domain: Type.String(),

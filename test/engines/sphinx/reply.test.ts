@@ -125,8 +125,7 @@ describe('a snippet', () => {
     ['', '[] [a]', ' <em>a</em>'],
   ] as const) {
     it(`of ${title} / ${description} is ${snippet}`, () => {
-      const given = { title: mark(title), description: mark(description) };
-      assert.equal(highlighted(given, marks, 40).trim(), snippet.trim());
+      assert.equal(highlighted(mark(title), mark(description), marks, 40).trim(), snippet.trim());
     });
   }
 

@@ -132,12 +132,8 @@ eachServer((name, server) => {
 function watchOver(index: string, replies: Readonly<Record<string, readonly (readonly string[])[]>>) {
   const asked = new Map(Object.entries(replies));
   let rotations = 0;
-  const watch = createRotationWatch({
-    index,
-    dialect: 'manticore',
-    onReplaced: () => {
-      rotations += 1;
-    },
+  const watch = createRotationWatch({ index, dialect: 'manticore' }, () => {
+    rotations += 1;
   });
   const send = async (sql: string): Promise<ResultSets> => {
     const rows = asked.get(sql);

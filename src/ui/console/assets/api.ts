@@ -5,7 +5,7 @@ import type { Journal } from '../../../operations/drills/journal.ts';
 import type { Plan } from '../../../operations/drills/plan.ts';
 import type { SuppressedList } from '../../../operations/flush/answers.ts';
 import type { Erasure } from '../../../operations/flush/flush.ts';
-import type { DomainLook } from '../../../operations/operations.ts';
+import type { DomainLook, DomainOperations } from '../../../operations/operations.ts';
 import type { ShadowSample } from '../../../operations/shadow/figures.ts';
 import type {
   ReportSummary as ShadowReportSummary,
@@ -29,11 +29,7 @@ export interface FeedValues {
   readonly drills: ListedDrills;
   /** The drill that is watched, with the samples read so far. The next read begins with sample `nextSample`. */
   readonly journal: Journal & { readonly nextSample: number; readonly emptyReads: number };
-  readonly popular: {
-    readonly domain: string;
-    readonly source: 'fleet' | 'process';
-    readonly queries: readonly { readonly search: string; readonly count: number }[];
-  };
+  readonly popular: Awaited<ReturnType<DomainOperations['popular']>>;
   readonly suppressed: SuppressedList;
   readonly flush: { readonly domain: string; readonly erasure?: Erasure };
   readonly warm: { readonly warmUps: readonly WarmUp[] };
