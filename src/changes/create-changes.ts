@@ -5,7 +5,7 @@ import type { EntryRules, EntryVerdict, RuledName } from '../cache/invalidation.
 import type { Signing } from '../cache/signing.ts';
 import { isDenied } from '../cache/tiers.ts';
 import { OperationError } from '../control/operation-error.ts';
-import type { Runtime } from '../runtime.ts';
+import { type Runtime, repeat } from '../runtime.ts';
 import type { SearchDomain, SearchRequest } from '../search/domain.ts';
 import { type Change, parseChange } from './change.ts';
 import type { ChangeEvent, ChangeSource, ChangeStream, FeedStatus, StreamBatch } from './feed.ts';
@@ -164,17 +164,11 @@ export function createChanges(options: ChangesOptions) {
       await add({ bytes: Buffer.alloc(0), source: { expected: place, next: found.last } });
     if (found.last !== place) await follower.poll();
   };
-  let timer: NodeJS.Timeout | undefined;
-  const copyForever = (from: ChangeSource): void => {
-    const copied = follower.hasSynced() ? copySource(from) : Promise.resolve();
-    // The next attempt copies the entries that the stream does not take now.
-    void copied
-      .catch(() => undefined)
-      .then(() => {
-        if (!closed) timer = setTimeout(copyForever, SOURCE_INTERVAL_MS * (0.8 + 0.4 * random()), from).unref();
-      });
+  // The next attempt copies the entries that the stream does not take now.
+  const copyOnce = async (): Promise<void> => {
+    if (source !== undefined && follower.hasSynced()) await copySource(source).catch(() => undefined);
   };
-  if (source !== undefined) copyForever(source);
+  const stopCopying = source && repeat(copyOnce, () => SOURCE_INTERVAL_MS * (0.8 + 0.4 * random()));
 
   return {
     publish,
@@ -204,7 +198,7 @@ export function createChanges(options: ChangesOptions) {
     hasSynced: follower.hasSynced,
     close: (): void => {
       closed = true;
-      clearTimeout(timer);
+      stopCopying?.();
       follower.close();
     },
   };

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Signing, seal, unseal } from '../cache/signing.ts';
-import type { Runtime } from '../runtime.ts';
+import { type Runtime, repeat } from '../runtime.ts';
 import type { ChangeEvent, ChangeStream, FeedStatus, GapReason, StreamAppend, StreamBatch } from './feed.ts';
 import type { ChangeLog } from './log.ts';
 
@@ -62,7 +62,6 @@ export function createFeedFollower(options: FollowerOptions) {
   let pending: { readonly until: number; readonly bytes: Buffer }[] = [];
   let pendingBytes = 0;
   let closed = false;
-  let timer: NodeJS.Timeout | undefined;
 
   const lose = (why: GapReason): void => {
     gaps += 1;
@@ -208,13 +207,14 @@ export function createFeedFollower(options: FollowerOptions) {
     if (changedAtMs === undefined || sentAtMs - changedAtMs > QUIET_MS) return QUIET_INTERVAL_MS;
     return changedAtMs >= sentAtMs ? BUSY_INTERVAL_MS : INTERVAL_MS;
   };
-  const pollForever = (): void => {
-    const sentAtMs = clock.monotonicMs();
-    void poll().then(() => {
-      if (!closed) timer = setTimeout(pollForever, intervalAfter(sentAtMs) * (0.9 + 0.2 * random())).unref();
-    });
-  };
-  pollForever();
+  let polledAtMs = 0;
+  const stopPolling = repeat(
+    () => {
+      polledAtMs = clock.monotonicMs();
+      return poll();
+    },
+    () => intervalAfter(polledAtMs) * (0.9 + 0.2 * random()),
+  );
 
   return {
     append,
@@ -244,7 +244,7 @@ export function createFeedFollower(options: FollowerOptions) {
     }),
     close: (): void => {
       closed = true;
-      clearTimeout(timer);
+      stopPolling();
     },
   };
 }
