@@ -1,27 +1,15 @@
 import Type from 'typebox';
-import {
-  address,
-  choice,
-  closed,
-  duration,
-  flag,
-  host,
-  hostPort,
-  integer,
-  kind,
-  optional,
-  text,
-} from '../schema/fields.ts';
+import { address, choice, closed, duration, flag, host, hostPort, integer, kind, text } from '../schema/fields.ts';
 import { HOST_PORT_PATTERN, HOUR, MINUTE, SECOND } from '../schema/units.ts';
 
 const FILES = 'The files are read once, at start; relative paths start at the working directory.';
 
 /** The TLS settings of a client. */
 const client = {
-  ca: optional(text('PEM file of the certificate authorities to trust; without it, those of Node.')),
-  cert: optional(text('PEM file of the client certificate.')),
-  key: optional(text('PEM file of its private key.')),
-  serverName: optional(host('Name expected in the server’s certificate, when it differs from the address.')),
+  ca: Type.Optional(text('PEM file of the certificate authorities to trust; without it, those of Node.')),
+  cert: Type.Optional(text('PEM file of the client certificate.')),
+  key: Type.Optional(text('PEM file of its private key.')),
+  serverName: Type.Optional(host('Name expected in the server’s certificate, when it differs from the address.')),
 };
 
 const storeTls = Type.Object(
@@ -37,7 +25,7 @@ const storeTls = Type.Object(
 
 const engineTls = Type.Object(
   {
-    mode: optional(
+    mode: Type.Optional(
       choice(
         ['mysql', 'tunnel'],
         'Where TLS starts: inside the MySQL handshake (`mysql`), as in Manticore with `ssl_cert`, or before it (`tunnel`), as with stunnel, HAProxy or ghostunnel in front of searchd.',
@@ -77,7 +65,7 @@ const engineLimits = {
     min: 1,
     max: 10 * MINUTE,
   }),
-  maxConcurrent: optional(
+  maxConcurrent: Type.Optional(
     // Measured on 2 cores: 4–8 connections gave 260–285 good answers/s where 60 gave 12.
     integer('Maximum number of concurrent queries of all processes together; each live process uses an equal share.', {
       minimum: 1,
@@ -86,7 +74,7 @@ const engineLimits = {
         '8; with `sqlite` the number of `workers`, because further queries would wait where nothing sheds them',
     }),
   ),
-  maxQueued: optional(
+  maxQueued: Type.Optional(
     // The queue sheds by waiting time, so its length delays no search. A long queue lets a burst pass, such as fifty
     // new searches at once on an idle engine; its maximum bounds the memory.
     integer('Maximum number of searches that wait for a slot; further ones are shed at once.', {
@@ -129,17 +117,19 @@ export const engine = Type.Union(
           maxItems: 15,
           description: 'Further servers with the same index. A search goes to the least busy server that answers.',
         }),
-        index: optional(text('Name of the index.', { ...identifier, 'x-default': "the domain's name, with _ for -" })),
+        index: Type.Optional(
+          text('Name of the index.', { ...identifier, 'x-default': "the domain's name, with _ for -" }),
+        ),
         ranker: text('Ranker of the matches.', {
           default: 'proximity_bm25',
           pattern: "^(proximity_bm25|bm25|none|wordcount|proximity|matchany|fieldmask|sph04|expr\\('[^'\\\\]+'\\))$",
           'x-allowed':
             "proximity_bm25, bm25, none, wordcount, proximity, matchany, fieldmask, sph04 or expr('…') without quotes inside",
         }),
-        user: optional(text('User name, for a proxy that requires one.')),
-        password: optional(text('Its password.', { 'x-secret': true })),
+        user: Type.Optional(text('User name, for a proxy that requires one.')),
+        password: Type.Optional(text('Its password.', { 'x-secret': true })),
         tls: Type.Optional(engineTls),
-        idAttribute: optional(
+        idAttribute: Type.Optional(
           text("Attribute that holds the document's id; without it, the engine's numeric id is used.", identifier),
         ),
         connectTimeout: duration('Maximum time of a connection attempt.', { default: '2s', min: 10, max: MINUTE }),
@@ -180,7 +170,7 @@ export const lifeboat = Type.Object(
 const storeDoctor = Type.Object(
   {
     username: text('ACL user.'),
-    password: optional(text('Its password.', { 'x-secret': true })),
+    password: Type.Optional(text('Its password.', { 'x-secret': true })),
   },
   closed(
     'User of the doctor’s own connections to the nodes, in place of the store’s user; its least rights stand in `deploy/redis`.',
@@ -188,8 +178,8 @@ const storeDoctor = Type.Object(
 );
 
 const storeConnection = {
-  username: optional(text('ACL user.')),
-  password: optional(text('Its password, or the `requirepass` one.', { 'x-secret': true })),
+  username: Type.Optional(text('ACL user.')),
+  password: Type.Optional(text('Its password, or the `requirepass` one.', { 'x-secret': true })),
   tls: Type.Optional(storeTls),
   doctor: Type.Optional(storeDoctor),
   deadline: duration(
@@ -256,8 +246,8 @@ const sentinel = Type.Object(
       description: 'All sentinels that know the master; others are not looked for.',
     }),
     master: text('Name of the master in the sentinels’ configuration.'),
-    sentinelUsername: optional(text('ACL user on the sentinels.')),
-    sentinelPassword: optional(text('Password on the sentinels.', { 'x-secret': true })),
+    sentinelUsername: Type.Optional(text('ACL user on the sentinels.')),
+    sentinelPassword: Type.Optional(text('Password on the sentinels.', { 'x-secret': true })),
     natMap,
     database,
     ...storeConnection,

@@ -1,17 +1,5 @@
 import Type from 'typebox';
-import {
-  choice,
-  closed,
-  duration,
-  flag,
-  fraction,
-  host,
-  integer,
-  optional,
-  section,
-  size,
-  text,
-} from '../schema/fields.ts';
+import { choice, closed, duration, flag, fraction, host, integer, section, size, text } from '../schema/fields.ts';
 import { GIB, KIB, MIB, MINUTE, SECOND } from '../schema/units.ts';
 import { listenerTls } from './schema-connections.ts';
 
@@ -51,7 +39,7 @@ export const publicListener = Type.Object(
       text('An address or a network such as 10.0.0.0/8.', { maxLength: 64, 'x-allowed': 'an IP address or a CIDR' }),
       { default: [], maxItems: 64, description: 'Proxies whose X-Forwarded-For is trusted for the client’s address.' },
     ),
-    clientHeader: optional(
+    clientHeader: Type.Optional(
       text(
         'Header that identifies a client, such as x-api-key; trusted from `trustedProxies` only. Without it, the address identifies a client.',
         {
@@ -103,7 +91,7 @@ export const adminListener = Type.Object(
       { default: '127.0.0.1', 'x-env': 'ADMIN_HOST' },
     ),
     port: port('Port of the admin listener; 0 picks a free one.', 'ADMIN_PORT', 8081),
-    token: optional(
+    token: Type.Optional(
       text(
         'Bearer token for everything except /metrics, /healthz, the console and the API description. Without it, changes get 403.',
         {
@@ -174,7 +162,7 @@ export const compression = Type.Object(
 );
 
 const signingKey = (description: string, env: string) =>
-  optional(
+  Type.Optional(
     text(description, {
       minLength: 32,
       maxLength: 512,
@@ -240,7 +228,7 @@ export const doctorSection = Type.Object(
       'Interval of the cheap checks inside the service; `0s` turns them off, and `serpcache doctor` still looks.',
       { default: '15s', min: 0, max: MINUTE },
     ),
-    acknowledged: optional(
+    acknowledged: Type.Optional(
       text('YAML file of findings that are true and accepted: a list of `check`, `subject`, `reason` and `until`.', {
         maxLength: 4096,
       }),

@@ -9,7 +9,6 @@ import {
   flag,
   fraction,
   integer,
-  optional,
   section,
   size,
   text,
@@ -35,19 +34,19 @@ const attribute = Type.Object(
     type: choice(['string', 'integer', 'number', 'date'], 'Type of its values; `date` is written YYYY-MM-DD.'),
     facet: flag('May be a facet: `facet=name`.', { default: false }),
     sort: flag('May order results: `sort=name`, `sort=-name`.', { default: false }),
-    search: optional(flag('Its words find a document, as those of the description do. Only with type `string`.')),
-    multiple: optional(
+    search: Type.Optional(flag('Its words find a document, as those of the description do. Only with type `string`.')),
+    multiple: Type.Optional(
       flag(`May have up to ${MAX_LIST_VALUES} values: a filter looks for one of them, a facet counts each.`),
     ),
-    separator: optional(text('With `multiple`: the text between the values in one cell.', { maxLength: 8 })),
-    format: optional(
+    separator: Type.Optional(text('With `multiple`: the text between the values in one cell.', { maxLength: 8 })),
+    format: Type.Optional(
       choice(
         [...NUMBER_FORMATS, ...DAY_FORMATS],
         'How a catalogue file writes its numbers, or its days; without it, a value that two formats would read differently is refused.',
       ),
     ),
-    label: optional(text('Label on the search page, instead of one made from the name.', { maxLength: 80 })),
-    currency: optional(
+    label: Type.Optional(text('Label on the search page, instead of one made from the name.', { maxLength: 80 })),
+    currency: Type.Optional(
       text(
         'Currency of the amount, shown on the search page; an attribute `currency` of the document takes precedence.',
         {
@@ -64,8 +63,12 @@ const FIELD_PATTERN = '^[a-z][a-z0-9_]{0,30}$';
 
 const catalogue = Type.Object(
   {
-    preset: optional(choice(PRESET_NAMES, 'Form of the file, where neither its header nor its root element tells it.')),
-    encoding: optional(text('Encoding of a file that does not name its own, such as windows-1251; UTF-8 without it.')),
+    preset: Type.Optional(
+      choice(PRESET_NAMES, 'Form of the file, where neither its header nor its root element tells it.'),
+    ),
+    encoding: Type.Optional(
+      text('Encoding of a file that does not name its own, such as windows-1251; UTF-8 without it.'),
+    ),
     columns: Type.Record(Type.String({ pattern: FIELD_PATTERN }), text('A column, as the header has it.'), {
       default: {},
       description:
@@ -116,7 +119,7 @@ const freshness = Type.Object(
       min: 0,
       max: HOUR,
     }),
-    clientMaxAge: optional(
+    clientMaxAge: Type.Optional(
       duration(
         'Upper bound of `max-age` − `Age`, `stale-while-revalidate` and `stale-if-error` in answers: it bounds how long caches downstream keep a purged page.',
         { min: 0, max: DAY, words: '30s, with `changes` 1s' },
@@ -166,7 +169,7 @@ const changes = Type.Object(
       Type.Object(
         {
           key: text('Name of the stream.', { maxLength: 512 }),
-          from: optional(
+          from: Type.Optional(
             choice(['control', 'store'], 'The server of the stream: the control store, or the store of this domain.', {
               'x-default': 'the control store where there is one',
             }),
@@ -185,14 +188,14 @@ const domain = Type.Object(
   {
     memory: Type.Object(
       {
-        maxBytes: optional(
+        maxBytes: Type.Optional(
           size("This domain's share of `memory.maxBytes`.", {
             min: 1 * MIB,
             max: 64 * GIB,
             words: 'an equal share of what the other domains leave',
           }),
         ),
-        emptyMaxBytes: optional(
+        emptyMaxBytes: Type.Optional(
           size('Part of it reserved for pages without results, so that they never evict pages with results.', {
             min: 64 * KIB,
             max: 64 * GIB,
@@ -220,7 +223,7 @@ const domain = Type.Object(
       description: 'Further parameters and headers that change the answer, by name.',
       'x-allowed': 'a lower-case letter, then letters, digits, _ and -, 63 at most',
     }),
-    patience: optional(
+    patience: Type.Optional(
       duration(
         'Maximum time that a client waits in all. A burst that the engine clears within it is answered, not refused.',
         { min: 1, max: MINUTE, words: "2s, or the engine's `deadline` where that is longer" },

@@ -11,11 +11,7 @@ type OwnSettings = Pick<DomainSettings, 'name' | 'engine' | 'lifeboat'>;
 type SphinxSettings = Exclude<EngineSettings, { readonly kind: 'sqlite' }>;
 
 /** One index of one server, as one domain uses it. */
-interface Use {
-  readonly endpoint: SphinxSettings['endpoints'][number];
-  readonly engine: SphinxSettings;
-  readonly domain: string;
-}
+type Use = SphinxSettings & SphinxSettings['endpoints'][number] & { readonly domain: string };
 
 /**
  * A probe for each index of each search server, and one for each embedded index, those of lifeboats too. Domains with the
@@ -27,13 +23,11 @@ export function openEngineProbes(
   { clock }: { readonly clock: Clock },
 ): readonly EngineProbe[] {
   const uses = domains.flatMap(({ name, engine }): readonly Use[] =>
-    engine.kind === 'sqlite' ? [] : engine.endpoints.map((endpoint) => ({ endpoint, engine, domain: name })),
+    engine.kind === 'sqlite' ? [] : engine.endpoints.map((endpoint) => ({ ...engine, ...endpoint, domain: name })),
   );
   const remote = [...Map.groupBy(uses, identityOf).values()].flatMap((same): EngineProbe[] => {
     const [first] = same;
-    if (first === undefined) return [];
-    const { endpoint, engine } = first;
-    return [createSphinxProbe({ ...engine, ...endpoint, facts: factsOf(same, first), clock })];
+    return first === undefined ? [] : [createSphinxProbe({ ...first, facts: factsOf(same, first), clock })];
   });
   const embedded = domains.flatMap(({ name, engine, lifeboat }) => {
     const boat = lifeboat && { ...lifeboat, maxConcurrent: lifeboat.workers, hardDeadlineMs: lifeboat.deadlineMs };
@@ -45,16 +39,13 @@ export function openEngineProbes(
   return [...remote, ...embedded];
 }
 
-function identityOf({ endpoint, engine }: Use): string {
-  const { kind, index, user, password, tls, maxConcurrent, deadlineMs, hardDeadlineMs } = engine;
-  const { host, port } = endpoint;
+function identityOf(use: Use): string {
+  const { host, port, kind, index, user, password, tls, maxConcurrent, deadlineMs, hardDeadlineMs } = use;
   return JSON.stringify([host, port, kind, index, user, password, tls, maxConcurrent, deadlineMs, hardDeadlineMs]);
 }
 
-function factsOf(uses: readonly Use[], { endpoint, engine }: Use) {
+function factsOf(uses: readonly Use[], { host, port, kind, index, maxConcurrent, deadlineMs, hardDeadlineMs }: Use) {
   const domains = uses.map(({ domain }) => domain);
-  const { maxConcurrent, deadlineMs, hardDeadlineMs, kind, index } = engine;
-  const { host, port } = endpoint;
   return {
     name: `engine of ${domains.join(', ')}`,
     domains,

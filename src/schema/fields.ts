@@ -1,4 +1,4 @@
-import Type, { type Static, type TOptional, type TSchema, type TUnsafe } from 'typebox';
+import Type, { type Static, type TSchema, type TUnsafe } from 'typebox';
 import {
   ADDRESS_PATTERN,
   type Address,
@@ -171,10 +171,6 @@ export function choice<const T extends readonly string[]>(
 /** The field that selects the member of a union. */
 export function kind<const T extends readonly string[]>(...values: T): TUnsafe<T[number]> {
   return choice(values, 'The kind; it decides which other settings apply.');
-}
-
-export function optional<T>(field: TUnsafe<T>): TOptional<TUnsafe<T>> {
-  return Type.Optional(field);
 }
 
 /** A mapping in which every undeclared name is a fault. */

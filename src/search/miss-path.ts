@@ -62,8 +62,7 @@ interface Miss {
  * the load gives no page in time, the search ends with the first of these that exists: a stale page, a page of the
  * lifeboat, the refusal.
  */
-export function createMissPath(options: MissPathOptions) {
-  const { domain, tiers, loader, lifeboat, deadlineMs, clock, observe } = options;
+export function createMissPath({ domain, tiers, loader, lifeboat, deadlineMs, clock, observe }: MissPathOptions) {
   const lastMisses = createBoundedMap<{ reason: MissReason; atMs: number }>(REMEMBERED_KEYS);
   const notStorable = createBoundedMap<true>(REMEMBERED_KEYS);
   const pauses = createBoundedMap<{ untilMs: number; status: ForwardStatus }>(REMEMBERED_KEYS);

@@ -22,8 +22,7 @@ const REFRESH_PAUSE_MS = 1000;
 const REMEMBERED_PAUSES = 1024;
 
 /** Loads a page in the background while the one at hand is served. Never rejects, never waits. */
-export function createRefresh(options: RefreshOptions) {
-  const { domain, loader, hasStore, revivals, clock, observe } = options;
+export function createRefresh({ domain, loader, hasStore, revivals, clock, observe }: RefreshOptions) {
   const pauses = createBoundedMap<{ readonly untilMs: number; readonly revivals: number }>(REMEMBERED_PAUSES);
   const isPaused = (key: string): boolean => {
     const pause = pauses.get(key);

@@ -60,7 +60,7 @@ export function catalogueError(line: number | undefined, field: string | undefin
   };
 }
 
-/** The words of the message on the row, behind the name of the file. */
+/** The line and the field that the message names. */
 export function placeOf({ message }: CatalogueError): { readonly line?: number; readonly field?: string } {
   const [, line, field] = /^\S+?(?:, line (\d+))?(?:, field "(.*?)")?: /.exec(message) ?? [];
   return { line: line === undefined ? undefined : Number(line), field };
