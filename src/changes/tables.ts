@@ -5,6 +5,8 @@ import { isShort, ownKey, prefixKey, startKey } from './words.ts';
 /** The tables of a log of changes, each of a fixed size. They hold numbers of changes from 1; 0: none. */
 export type LogTables = ReturnType<typeof createLogTables>;
 
+const RECENT_SLOTS = 1 << 13;
+
 /** The shares of 16: documents 8, the last changes of words 1, the words of recent changes 3, their records 3½. */
 export function createLogTables(maxBytes: number) {
   const part = maxBytes / 16;
@@ -19,8 +21,6 @@ export function createLogTables(maxBytes: number) {
 const floorToPower = (n: number): number => 2 ** Math.floor(Math.log2(Math.max(n, 16)));
 
 const slotOf = (key: number, shift: number): number => Math.imul(key, 0x9e3779b1) >>> shift;
-
-const RECENT_SLOTS = 1 << 14;
 
 /**
  * The last change of each document, as its number × 2, and 1 more where it is a deletion. In two halves: when the newer one is full,
@@ -88,8 +88,8 @@ function createTouched(slots: number) {
   const isAnyAfter = (classes: readonly number[], from: number, name: number): boolean => {
     for (let at = 0; at < classes.length; at += 1) {
       const word = classes[at] ?? 0;
-      const [own, start] = isShort(word) ? [prefixKey(word), prefixKey(word)] : [word, startKey(word)];
-      if (isAfter(own ^ name, from) || isAfter(start ^ name, from)) return true;
+      if (isShort(word) ? isAfter(prefixKey(word) ^ name, from) : isAfter(word ^ name, from)) return true;
+      if (!isShort(word) && isAfter(startKey(word) ^ name, from)) return true;
     }
     return false;
   };
@@ -141,7 +141,7 @@ function createRecentWords(bytes: number) {
     for (let at = 0; at < classes.length; at += 1) {
       const word = classes[at] ?? 0;
       const first = cell(start, prefixKey(word));
-      bits |= isShort(word) ? first : first & (cell(start, word) | cell(start, startKey(word)));
+      if (first !== 0) bits |= isShort(word) ? first : first & (cell(start, word) | cell(start, startKey(word)));
     }
     return bits;
   };
