@@ -31,6 +31,8 @@ export interface Expected {
   readonly leastShare: number;
   /** The smallest share of the searches that the lane must have read. */
   readonly leastLaneShare?: number;
+  /** Load before each round that is not measured: a service that nobody asked for a while does first what it has put off. */
+  readonly leadSeconds?: number;
 }
 
 const WARM_UP_SECONDS = 2;
@@ -50,6 +52,7 @@ export async function measureStart(expected: Expected, { service, subjects, note
   await warmUp(subjects, generator);
   const before = await outcomes(service, expected.outcome);
   const measured = await inTurns(subjects, ROUNDS, async ({ server, load }) => {
+    if (expected.leadSeconds !== undefined) await drive(server.url, load, expected.leadSeconds, generator);
     const cpuBefore = processorTime(server);
     const requests = await drive(server.url, load, ROUND_SECONDS, generator);
     return { requests, cpuMs: processorTime(server) - cpuBefore };
