@@ -128,7 +128,9 @@ export function startLoad(options: LoadOptions) {
     if (!isPageRight || !areCountsRight) tally.wrong += 1;
     if (isPageRight) return;
     tally.pageWrong += 1;
-    const age = ageOfWrongPage(wrongIds, indexer.lastOf, sentMs);
+    // Age is in whole seconds.
+    const computedMs = sentMs - (Number(reply.headers['age'] ?? Number.POSITIVE_INFINITY) + 1) * 1000;
+    const age = ageOfWrongPage(wrongIds, indexer.lastOf, sentMs, computedMs);
     if (age === undefined) tally.reordered += 1;
     else tally.ages.push(age);
   };

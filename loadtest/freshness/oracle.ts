@@ -49,17 +49,18 @@ export function judge(answer: Seen, before: Seen, after: Seen): Judged {
 }
 
 /**
- * How long ago the oldest change was made that a wrong page does not show, in ms. Undefined: none of its documents has changed, so
- * the engine orders unchanged documents in another way.
+ * How long ago the oldest change was made that a wrong page does not show, in ms. Undefined: none of its documents has changed since
+ * the page was computed, so the engine orders the same documents in another way.
  */
 export function ageOfWrongPage(
   wrongIds: readonly string[],
   lastOf: (id: string) => DoneChange | undefined,
   sentMs: number,
+  computedMs: number,
 ): number | undefined {
   const ages = wrongIds.flatMap((id) => {
     const change = lastOf(id);
-    return change === undefined ? [] : [Math.max(0, sentMs - change.endMs)];
+    return change === undefined || change.endMs < computedMs ? [] : [Math.max(0, sentMs - change.endMs)];
   });
   return ages.length === 0 ? undefined : Math.max(...ages);
 }

@@ -61,9 +61,14 @@ const CHANGES = new Map([
 const lastOf = (id: string) => CHANGES.get(id as 'a');
 
 test('a wrong page is as old as the oldest change that it does not show', () => {
-  assert.equal(ageOfWrongPage(['b', 'a', 'x'], lastOf, 5000), 4000);
-  assert.equal(ageOfWrongPage(['c'], lastOf, 5500), 0);
-  assert.equal(ageOfWrongPage(['x'], lastOf, 5000), undefined);
+  assert.equal(ageOfWrongPage(['b', 'a', 'x'], lastOf, 5000, 0), 4000);
+  assert.equal(ageOfWrongPage(['c'], lastOf, 5500, 0), 0);
+  assert.equal(ageOfWrongPage(['x'], lastOf, 5000, 0), undefined);
+  assert.equal(
+    ageOfWrongPage(['b', 'a', 'x'], lastOf, 5000, 4500),
+    undefined,
+    'the page was computed after the changes',
+  );
 });
 
 test('a deleted document is shown too late when the search was sent after the grace', () => {
