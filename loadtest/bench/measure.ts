@@ -31,7 +31,7 @@ export interface Expected {
   readonly leastShare: number;
   /** The smallest share of the searches that the lane must have read. */
   readonly leastLaneShare?: number;
-  /** Load before each round that is not measured: a service that nobody asked for a while does first what it has put off. */
+  /** Seconds of load before each round. They are not measured: the first requests after a pause do the work that was put off. */
   readonly leadSeconds?: number;
 }
 

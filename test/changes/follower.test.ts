@@ -59,7 +59,8 @@ test('a change is in force in every process after its next read, and its lag is 
   assert.equal(other.judged('7', before), 'changed');
   const [applied] = other.events.filter(({ kind }) => kind === 'changes-applied');
   const lagMs = applied?.kind === 'changes-applied' ? applied.lagMs : undefined;
-  assert.ok(lagMs !== undefined && lagMs > 0 && lagMs <= 330, JSON.stringify(applied));
+  // In virtual time: the longest interval between two reads.
+  assert.ok(lagMs !== undefined && lagMs > 0 && lagMs <= 300 * 1.1, JSON.stringify(applied));
 });
 
 test('the history that a process reads when it starts has no lag', async (t) => {

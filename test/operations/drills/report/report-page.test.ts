@@ -42,7 +42,10 @@ function onConsole(journal: Journal): string {
     connection: { kind: 'live' },
     receivedMs: 0,
     nowMs: 0,
-    ...{ hasToken: true, readOnly: false, feedback: {}, busy: [] },
+    hasToken: true,
+    readOnly: false,
+    feedback: {},
+    busy: [],
     watched: journal.id,
     feeds: { journal: { path: '', value: { ...journal, nextSample: 0, emptyReads: 0 } } },
   };
